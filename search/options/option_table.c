@@ -198,9 +198,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_OFFLOAD] = INPUT_ROW(
         "offload", "WHAT", ALL, .help = "what may go to the host: none, optimizer, activations, all (auto), parameters",
         .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
-                   "By itself (auto): activations on TPUs and where the link to the host is coherent (GH200, GB200, "
-                   "GB300), and all where that makes a step 5% faster; over PCIe none, but what --require or --remat "
-                   "ask for. Where nothing fits so, all, which the report then says. Of fine-tuning also parameters: "
+                   "By itself (auto): all, wherever the catalog knows the host's memory, and of fine-tuning also "
+                   "parameters. Of plans within 2% one with nothing on the host is the first. Parameters: "
                    "weights live on the host and come over PCIe for each forward and backward.",
         .values = "auto none optimizer activations all parameters"),
     [OPTION_HBM_RESERVE] =

@@ -24,7 +24,7 @@ LAUNCHERS = frozenset(NESTING_OF)
 TUNERS = {"trl", "axolotl", "llama-factory"}
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "circular", "zb_h1", "dualpipe")
 TUNING = {"lora", "qlora", "freeze", "task", "targets", "mean_length", "max_length", "packing", "samples", "epochs"}
-TIE = 0.005  # what counts as tied with the fastest
+TIE = 0.02  # what counts as tied with the fastest
 
 class Asked:
     def __init__(self, report):
@@ -189,18 +189,15 @@ class Asked:
         return own
 
     def offloads(self):
-        """What may lie on the host: the values of space.offload that answer the request. With `auto` whatever a launcher
-        can use, as far as the engine looks for it there: on a torus and where the link is coherent activations, and all of
-        it where that is faster or nothing fits without. (Which sub-searches there were is the report's to say.)"""
-        asked, named = self.request["offload"], []
+        """What may lie on the host: the values of space.offload that answer the request. With `auto` everything, where
+        the host's memory is known; the search that has the parameters of fine-tuning there has nothing else there."""
+        asked = self.request["offload"]
         if asked == "parameters":
             return {"none"}
         if asked != "auto":
             return {asked}
-        if "offload" in self.request.get("require", "") or "offload" in self.request.get("remat", ""):
-            named = ["optimizer", "activations"]
-        roomy = not self.chip.has_domains or bool(self.chip.coherent_host)
-        return {"activations" if roomy else "none", *named, *(["all"] if self.chip.host_bytes else [])}
+        tuned = "sft" in self.request or "lora" in self.request or "qlora" in self.request
+        return {"all" if self.chip.host_bytes and self.chip.pcie_bytes_per_second else "none", *(["none"] if tuned else [])}
 
     def knobs(self, launcher, model, profile, offload):
         """The numbers that the rules of knobs speak of."""

@@ -148,10 +148,12 @@ def explain_words(report, sequences):
     request = dict(report["request"])
     for key in ("batch", "require", "top", "variants", "brute_force"):
         request.pop(key, None)
+    own = report["plans"][0].get("options", {}) if report["plans"] else {}
     if report["plans"]:  # of several launchers the certificate is of the one that won
         request["for"] = report["plans"][0].get("launcher", "any")
     request.update(sequences=sequences, batch_tolerance=0)
-    request["offload"] = report["search"]["certificate"]["space"]["offload"].split(":")[0]  # of the search, not asked
+    space = report["search"]["certificate"]["space"]["offload"].split(":")[0]
+    request["offload"] = own.get("offload", space)  # of the search, not asked
     words = ["explain"] + (["--require", report["request"]["require"]] if report["request"].get("require") else [])
     for key, value in request.items():
         if value is not None and value is not False and value != "":

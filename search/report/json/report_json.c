@@ -336,14 +336,15 @@ static bool add_own_options(cJSON *json, const Report *report, const Request *ow
     bool reserve = own->question.hbm_reserve != requested->question.hbm_reserve;
     const StateDtypes *said = &requested->requested.state_dtypes, *kept = &own->question.state_dtypes;
     bool dtypes = several && memcmp(said, kept, sizeof *kept) != 0; /* what its launcher keeps */
-    if (!several && !reserve) return true;
+    bool on_host = own->question.tuning.what.on_host && !requested->question.tuning.what.on_host;
+    if (!several && !reserve && !on_host) return true;
     cJSON *options = json_add_object(json, "options");
     if (own->space.launchers == 0)
         snprintf(launcher, sizeof launcher, "any");
     else
         launcher_names(own->space.launchers, ",", ",", launcher, sizeof launcher);
     char text[STATE_TEXT_SIZE];
-    return options && (!several || json_add_text(options, "for", launcher)) &&
+    return options && (!on_host || json_add_text(options, "offload", "parameters")) && (!several || json_add_text(options, "for", launcher)) &&
            (!dtypes || json_add_text(options, "state_dtypes", state_dtypes_text(kept, text))) &&
            (!reserve || json_add_real(options, "hbm_reserve", own->question.hbm_reserve));
 }
