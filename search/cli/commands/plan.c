@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
-#include "search/cli/meaning.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
 #include "search/engine/proof/certificate.h"
@@ -150,23 +149,7 @@ static const CommandNote NOTES[] = {
     {0},
 };
 
-/* How soon, or for how much, is a question of machines: `sweep` compares them. */
-static const Command *machines_compared(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        const char *name = argv[i] + strspn(argv[i], "-"), *inside = strchr(name, '=');
-        Place place = {.command = &COMMAND_SWEEP, .value = inside ? inside + 1 : i + 1 < argc ? argv[i + 1] : NULL};
-        Meaning meaning;
-        bool valued = argv[i][0] == '-' && place.value && place.value[0] != '-' && meaning_of(name, &place, &meaning);
-        const char *own = valued && meaning.own >= 0 ? COMMAND_SWEEP.options[meaning.own].name : "";
-        if (word_among("deadline budget", own) ||
-            (valued && (meaning_is(&meaning, "--deadline") || meaning_is(&meaning, "--budget"))))
-            return &COMMAND_SWEEP;
-    }
-    return NULL;
-}
-
 const Command COMMAND_PLAN = {
-    .other = machines_compared,
     .name = "plan",
     .summary = "search, and print the best plans with their proof",
     .usage = "[plan] --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --pods N | --chips N] [OPTIONS]",
