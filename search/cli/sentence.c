@@ -94,8 +94,7 @@ static void read_tokens(Proposal *out, const Tokens *tokens) {
                 leave_from(out, tokens, i, tokens->count);
                 break;
             }
-        } else if (!take_machine(out, i > 0 ? tokens->token[i - 1] : NULL, token) && !out->model[0] && !isdigit((unsigned char)next[0]) &&
-                   strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
+        } else if (!take_machine(out, i > 0 ? tokens->token[i - 1] : NULL, token) && !out->model[0] && strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
             snprintf(out->model, sizeof out->model, "%s", token);
         }
     }

@@ -173,14 +173,14 @@ static bool leave(Door *door, const NameRow *row, const Typed *typed, bool *used
     if (!door->ignores)
         return error_set(door->error, ERROR_INPUT, typed->word, "%s",
                          row->note ? row->note : "no plan depends on it; --ignore-unknown leaves it out");
-    return has_text(door, door->left = arena_format(door->arena, "%s%s%.*s", door->left ? door->left : "",
-                                                    door->left ? ", " : "", (int)strcspn(typed->word, "="), typed->word));
+    return has_text(door, door->left = arena_format(door->arena, "%s%s%s", door->left ? door->left : "",
+                                                    door->left ? ", " : "", typed->word));
 }
 
 /* A name of other programs that takes a value. */
 static bool read_valued(Door *door, const NameRow *row, const Typed *typed) {
     const char *meaning = row->meaning, *value = typed->value, *place = strstr(meaning, "{}");
-    if (!value) return error_set(door->error, ERROR_INPUT, typed->word, "needs a value; it is %s here", meaning);
+    if (!value) return error_set(door->error, ERROR_INPUT, typed->word, "needs a value: write %s VALUE", typed->word);
     if (door->pairs && strpbrk(value, "0123456789") && value[strspn(value, "0123456789")] == '\0' && strlen(value) < 9 &&
         (strcmp(meaning, "microbatch_sequences") == 0 || strcmp(meaning, "--sequences") == 0)) {
         long pairs = 0; /* other programs count pairs, of two sequences each */
@@ -205,26 +205,28 @@ static bool read_valued(Door *door, const NameRow *row, const Typed *typed) {
 /* What another program has and this command has not: its row says what to type. */
 static bool refuse(Door *door, const char *word, const NameRow *row) {
     bool whole = strncmp(row->note, "is ", 3) == 0;
-    const char *where = arena_format(door->arena, "%.*s", (int)strcspn(word, "="), word);
-    return has_text(door, where) && error_set(door->error, ERROR_INPUT, where, "%s%s%s%s", whole ? "" : "is not an option of ",
+    return error_set(door->error, ERROR_INPUT, word, "%s%s%s%s", whole ? "" : "is not an option of ",
                                               whole ? "" : door->command->name, whole ? "" : "; ", row->note);
 }
 
 static bool read_option(Door *door, char **argv, int left, bool *used) {
     const char *word = argv[0], *inside = strchr(word, '='), *name = word + 2;
     Typed typed = {word, name, inside ? inside + 1 : NULL, inside ? (size_t)(inside - name) : strlen(name), false};
+    typed.word = arena_format(door->arena, "%.*s", (int)typed.length + 2, word);
+    if (!has_text(door, typed.word)) return false;
     if (!inside && left > 1 && is_value(argv[1])) typed.value = argv[1], typed.follows = true;
     if (strcmp(word, "--ignore-unknown") == 0) return true;
     if (strcmp(word, "--help") == 0) return keep(door, word);
     int number = command_option(door->command, name, typed.length);
     if (number >= 0) return read_own(door, &door->command->options[number], &typed, used);
     const NameRow *row = name_row(door->kind, name, typed.length);
-    if (!row && door->ignores && option_is_far(door->command, word)) row = &(NameRow){.meaning = "left"};
+    static const NameRow FAR_FROM_ALL = {.meaning = "left"};
+    if (!row && door->ignores && option_is_far(door->command, word)) row = &FAR_FROM_ALL;
     if (!row || (row->meaning[0] == '-' && command_option(door->command, row->meaning + 2, strcspn(row->meaning + 2, " ")) < 0) ||
         (strcmp(door->kind, "any") != 0 && strchr("abcdefghijklmnopqrstuvwxyz", row->meaning[0]) && !has(door, "require") &&
          !word_among("left no", row->meaning, strlen(row->meaning))))
         return option_unknown(door->command, word, door->error);
-    if (strcmp(row->meaning, "no") == 0) return refuse(door, word, row);
+    if (strcmp(row->meaning, "no") == 0) return refuse(door, typed.word, row);
     if (strcmp(row->meaning, "left") == 0) return leave(door, row, &typed, used);
     bool fixed = row->meaning[0] == '-' ? strchr(row->meaning, ' ') && !strstr(row->meaning, "{}") : strchr(row->meaning, '=') != NULL;
     if (fixed) return read_switch(door, row, &typed, used);
