@@ -32,7 +32,7 @@ static void append(char *to, size_t size, const char *between, const char *text,
 static Tokens tokens_of(int argc, char **argv, int first) {
     Tokens out = {.count = 0};
     for (int i = first; i < argc; i++)
-        for (const char *at = argv[i]; *at && out.count < TOKENS_MAX; at += strspn(at, " ,;\n\t?!")) {
+        for (const char *at = argv[i][0] == '-' ? "" : argv[i]; *at && out.count < TOKENS_MAX; at += strspn(at, " ,;\n\t?!")) {
             size_t length = strcspn(at, " ,;\n\t?!");
             if (length > 0) snprintf(out.token[out.count++], TOKEN_SIZE, "%.*s", (int)length, at);
             at += length;
@@ -121,17 +121,18 @@ static bool sentence_refused(const Command *command, int argc, char **argv, Erro
 }
 
 bool word_stray(const Command *command, int argc, char **argv, const char *at, Error *error) {
-    int words = 0;
-    for (int i = command ? 1 : 0; i < argc; i++) words += argv[i][0] != '-';
-    const char *name = command ? command->name : "plan", *where = *at ? at : "\"\"";
-    bool plans = is_among("plan inference rl sweep explain emit", name);
-    if (plans && *at && (words > 2 || strpbrk(at, " \n"))) return sentence_refused(command, argc, argv, error);
+    int place = 0;
+    while (place + 1 < argc && argv[place] != at) place++;
+    const char *name = command ? command->name : "plan", *where = *at ? at : "\"\"", *next = place + 1 < argc ? argv[place + 1] : "-";
+    bool plans = is_among("plan inference rl sweep explain emit", name), after = place > 1 && argv[place - 1][0] == '-';
+    if (plans && *at && ((next[0] != '-' && !after) || strpbrk(at, " \n"))) return sentence_refused(command, argc, argv, error);
     if (strcmp(name, "check") == 0)
         return error_set(error, ERROR_INPUT, where, "is not expected here; a baseline is given as: --baseline %.80s", at);
     if (plans && text_ends_in(at, ".json"))
         return error_set(error, ERROR_INPUT, where,
                          "is not expected here; a report: shardopt explain %.80s; a model: --model %.80s", at, at);
-    if (!plans || !*at) return error_set(error, ERROR_INPUT, where, "is not expected here; options begin with --, see --help");
+    if (!plans || !*at || after)
+        return error_set(error, ERROR_INPUT, where, "is not expected here; options begin with --, see --help");
     Arena arena = {0};
     Model model;
     bool there = model_load(at, &arena, &model, error); /* says which are nearest */

@@ -93,6 +93,12 @@ bool option_unknown(const Command *command, const char *word, Error *error) {
     if (other && own.distance > 1)
         return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is --%s of `shardopt %s`", command->name, name,
                          other->name);
+    static const char *const KINDS[] = {"plan", "inference", "rl"}; /* kinds of rows, which are commands too */
+    for (size_t i = 0; i < COUNT_OF(KINDS) && own.distance > 1; i++) {
+        const NameRow *row = strcmp(command_kind(command), KINDS[i]) != 0 ? name_row(KINDS[i], start, length) : NULL;
+        if (row && row->meaning[0] != 'n')
+            return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is one of `shardopt %s`", command->name, KINDS[i]);
+    }
     Near alias = near_alias(command, name);
     const Near *near = alias.distance < own.distance ? &alias : &own;
     if (near->distance < INT_MAX)

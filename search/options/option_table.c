@@ -102,7 +102,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                                  .help = "bytes a second that a checkpoint is written at (0.15G a chip, 100G at most)"),
     [OPTION_REQUIRE] = INPUT_ROW(
         "require", "CONDITIONS", ALL, .heading = "Conditions",
-        .help = "only plans like \"tensor=4 pipeline<=8\"; --tp 4, --pp, --dp, --fsdp, --cp, --ep, --mbs N too",
+        .help = "only plans like \"tensor=4 pipeline<=8\", or --tp 4, --pp, --dp, --fsdp, --cp, --ep, --mbs",
         .details = "Only plans like \"tensor=4 pipeline<=8 schedule=1f1b\": a role, one of = <= >=, and a number, or "
                    "a knob by its name in the JSON report and a setting, with blanks or commas between. Knobs: "
                    "microbatches, microbatch_sequences, schedule, virtual_stages, zero_stage (or zero), "
