@@ -325,8 +325,8 @@ static bool is_repository(const char *argument) {
 /* The letters with which a name begins, its family: 4 of "qwn3"... of "qwen3-8b", 5 of "llama-4-behemoth". */
 static size_t family_letters(const char *name) { return strcspn(name, "-_. 0123456789"); }
 
-/* Whether a model is of the family that a name begins with, a letter amiss; a name without letters is of a model with all
- * its parts, "3b". */
+/* Whether a model is of the family that a name begins with, a letter amiss; without letters, "3b", of a model that has all
+ * its parts. */
 static bool is_of_named_family(const Model *model, const char *name) {
     char own[64], known[64];
     size_t letters = family_letters(name);
@@ -369,16 +369,15 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
     int count = 0;
     for (int i = 0; i < zoo->count; i++)
         if (is_of_named_family(&zoo->models[i], name))
-            near[count++] = (NearModel){i, parts_shared(name, zoo->models[i].name), name_distance(name, zoo->models[i].name),
-                                        zoo->models[i].name};
+            near[count++] = (NearModel){i, parts_shared(name, zoo->models[i].name),
+                                        name_distance(name, zoo->models[i].name), zoo->models[i].name};
     qsort(near, (size_t)count, sizeof *near, by_nearness);
     char several[168] = "";
     for (int i = 0; i < count && i < SHOWN; i++) {
         size_t used = strlen(several);
         snprintf(several + used, sizeof several - used, "%s%s", i ? ", " : "", near[i].name);
     }
-    return error_set(error, ERROR_INPUT, "--model",
-                     "\"%.40s\" is neither a model of the zoo nor a file; %s%s%s", name,
+    return error_set(error, ERROR_INPUT, "--model", "\"%.40s\" is neither a model of the zoo nor a file; %s%s%s", name,
                      count ? "nearest: " : "`shardopt models` lists them", count ? several : "",
                      count ? "; a config.json will do too" : ", and a config.json or its folder will do too");
 }

@@ -101,20 +101,25 @@ static bool take_arguments(CommandLine *line, poptContext context, Error *error)
 
 /* The name of the file says the format, "-o report.json"; one that is given has to agree with it. */
 static bool format_of_file(CommandLine *line, Error *error) {
-    static const char *const KINDS[][3] = {{".json", "json", "json brief"}, {".html", "html", "html"},
-                                           {".md", "markdown", "markdown"}, {".csv", "csv", "csv"}};
+    static const char *const KINDS[][3] = {{".json", "json", "json brief"},
+                                           {".html", "html", "html"},
+                                           {".md", "markdown", "markdown"},
+                                           {".csv", "csv", "csv"}};
     const Command *command = line->command;
     int output = command_option(command, "output", 6), format = command_option(command, "format", 6);
     const char *path = output >= 0 ? line->text[output] : NULL;
     for (size_t i = 0; i < COUNT_OF(KINDS) && path && format >= 0; i++) {
-        const char *values = command->options[format].values ? command->options[format].values : "", *said = line->text[format];
+        const char *values = command->options[format].values ? command->options[format].values : "",
+                   *said = line->text[format];
         if (!text_ends_in(path, KINDS[i][0])) continue;
         if (said && word_among(values, said, strlen(said)) && !word_among(KINDS[i][2], said, strlen(said)))
-            return error_set(error, ERROR_INPUT, line->where[format], "%s contradicts the file %.80s; give one of them", said, path);
+            return error_set(error, ERROR_INPUT, line->where[format], "%s contradicts the file %.80s; give one of them",
+                             said, path);
         if (said) return true;
         if (!word_among(values, KINDS[i][1], strlen(KINDS[i][1])))
             return error_set(error, ERROR_INPUT, line->where[output],
-                             "%.80s: %s writes no %s; give another name, or --format", path, command->name, KINDS[i][1]);
+                             "%.80s: %s writes no %s; give another name, or --format", path, command->name,
+                             KINDS[i][1]);
         line->text[format] = KINDS[i][1];
         line->where[format] = line->where[output];
     }

@@ -291,8 +291,11 @@ static void write_shared_options(FILE *out, const Command *first) {
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n", out);
     write_text(out, "Print the options of the command, and nothing else. Every command has it.", ".IP\n");
     fputs(".TP\n\\fB\\-\\-ignore\\-unknown\\fR\n", out);
-    write_text(out, "Of a pasted line: leave out options of other programs on which no answer depends (learning rates, paths, "
-                    "logs), and say which. Without it they are errors.", ".IP\n");
+    write_text(
+        out,
+        "Of a pasted line: leave out options of other programs on which no answer depends (learning rates, paths, "
+        "logs), and say which. Without it they are errors.",
+        ".IP\n");
 }
 
 /* What a command has in addition to the options that were described: a table of its own, and notes. */

@@ -38,7 +38,10 @@ const NameRow *name_row(const char *kind, const char *name, size_t length) {
 
 const char *command_kind(const Command *command) {
     const CommandOption *table = command->options;
-    return table == PLANNING_OPTIONS ? "plan" : table == SERVING_OPTIONS ? "inference" : table == RL_OPTIONS ? "rl" : "any";
+    return table == PLANNING_OPTIONS  ? "plan"
+           : table == SERVING_OPTIONS ? "inference"
+           : table == RL_OPTIONS      ? "rl"
+                                      : "any";
 }
 
 int command_option(const Command *command, const char *name, size_t length) {

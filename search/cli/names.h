@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/names.h: the words of a command line as those of its command's own options. Names of other programs stand in
- * names.tsv, which says how rows are written: nothing else is known, and nothing is guessed. */
+/* search/cli/names.h: the words of a command line as those of its command's own options. Names of other programs
+ * stand in names.tsv, which says how rows are written: nothing else is known, and nothing is guessed. */
 #pragma once
 
 #include "search/cli/command.h"
@@ -12,8 +12,8 @@ typedef struct {
 extern const NameRow NAME_ROWS[];
 extern const int NAME_ROW_COUNT;
 
-/* The row of a kind ("plan", "tune", "inference", "rl", "command"), else of "any", that has the name, of `length` letters;
- * NULL: none. */
+/* The row of a kind ("plan", "tune", "inference", "rl", "command"), else of "any", that has the name, of `length`
+ * letters; NULL: none. */
 const NameRow *name_row(const char *kind, const char *name, size_t length);
 /* Which kind of rows a command has; "any" where it has those alone. */
 const char *command_kind(const Command *command);
@@ -24,9 +24,9 @@ const char *value_meant(const char *option, const char *value, size_t length);
 /* True if the word is among words with blanks between them, '_' as '-' and case ignored. */
 bool word_among(const char *words, const char *word, size_t length);
 
-/* Copies the words of a command line (argv[0] is the command's) into the line's arena, each option as "--own=value", each
- * [MODEL] and [NxCHIP] as an option, degrees as one --require, or the plan of `explain`. False: a word is wrong, or memory
- * is out. */
+/* Copies the words of a command line (argv[0] is the command's) into the line's arena, each option as "--own=value",
+ * each [MODEL] and [NxCHIP] as an option, degrees as one --require, or the plan of `explain`. False: a word is
+ * wrong, or memory is out. */
 bool words_read(CommandLine *line, int *argc, char ***argv, Error *error);
 /* True if the line of `plan` says what is fine-tuned. */
 bool words_tune(int argc, char **argv);

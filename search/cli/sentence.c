@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words without an option that are neither model nor machine. A sentence is refused with the line that its sure words make:
- * what is negated or bounded is in it only where names.tsv has its opposite ("no-fp8", "max-tp"), else it is named as left. */
+/* Words without an option that are neither model nor machine. A sentence is refused with the line that its sure
+ * words make: what is negated or bounded is in it only where names.tsv has its opposite ("no-fp8", "max-tp"), else
+ * it is named as left. */
 #include "base/util.h"
 #include "models/config/model_json.h"
 #include "search/cli/commands.h"
@@ -32,7 +33,8 @@ static void append(char *to, size_t size, const char *between, const char *text,
 static Tokens tokens_of(int argc, char **argv, int first) {
     Tokens out = {.count = 0};
     for (int i = first; i < argc; i++)
-        for (const char *at = argv[i][0] == '-' ? "" : argv[i]; *at && out.count < TOKENS_MAX; at += strspn(at, " ,;\n\t?!")) {
+        for (const char *at = argv[i][0] == '-' ? "" : argv[i]; *at && out.count < TOKENS_MAX;
+             at += strspn(at, " ,;\n\t?!")) {
             size_t length = strcspn(at, " ,;\n\t?!");
             if (length > 0) snprintf(out.token[out.count++], TOKEN_SIZE, "%.*s", (int)length, at);
             at += length;
@@ -57,7 +59,11 @@ static bool add_meant(Proposal *out, const char *name, const char *value) {
 
 static void leave_from(Proposal *out, const Tokens *tokens, int first, int last) {
     for (int i = first; i < last; i++)
-        append(out->unsure, sizeof out->unsure - 2, out->unsure[0] && i == first ? ", " : out->unsure[0] ? " " : "", tokens->token[i], strlen(tokens->token[i]));
+        append(out->unsure, sizeof out->unsure - 2,
+               out->unsure[0] && i == first ? ", "
+               : out->unsure[0]             ? " "
+                                            : "",
+               tokens->token[i], strlen(tokens->token[i]));
 }
 
 /* True if the token makes the machine, alone or with the number before it. */
@@ -76,8 +82,9 @@ static bool take_machine(Proposal *out, const char *number, const char *token) {
 }
 
 static void read_tokens(Proposal *out, const Tokens *tokens) {
-    static const char NOT[] = "without no not except avoid never exclude excluding but dont don't minus skip disable",
-                      BOUNDS[] = "at less under below over above more fewer least most maximum minimum within max min than cheaper";
+    static const char
+        NOT[] = "without no not except avoid never exclude excluding but dont don't minus skip disable",
+        BOUNDS[] = "at less under below over above more fewer least most maximum minimum within max min than cheaper";
     for (int i = 0; i < tokens->count; i++) {
         const char *token = tokens->token[i], *next = i + 1 < tokens->count ? tokens->token[i + 1] : "";
         char name[TOKEN_SIZE + 8];
@@ -94,7 +101,8 @@ static void read_tokens(Proposal *out, const Tokens *tokens) {
                 leave_from(out, tokens, i, tokens->count);
                 break;
             }
-        } else if (!take_machine(out, i > 0 ? tokens->token[i - 1] : NULL, token) && !out->model[0] && strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
+        } else if (!take_machine(out, i > 0 ? tokens->token[i - 1] : NULL, token) && !out->model[0] &&
+                   strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
             snprintf(out->model, sizeof out->model, "%s", token);
         }
     }
@@ -112,22 +120,27 @@ static bool sentence_refused(const Command *command, int argc, char **argv, Erro
     }
     if (!line.command) line.command = COMMANDS[0];
     read_tokens(&line, &tokens);
-    for (int i = 0; i < tokens.count; i++) append(where, sizeof where, i ? " " : "", tokens.token[i], strlen(tokens.token[i]));
+    for (int i = 0; i < tokens.count; i++)
+        append(where, sizeof where, i ? " " : "", tokens.token[i], strlen(tokens.token[i]));
     append(where, sizeof where, "", "\"", 1);
-    return error_set(error, ERROR_INPUT, where, "sentences are not read; type: shardopt %s %s %s%s%s%s%s%s%s%s", line.command->name,
-                     line.model[0] ? line.model : "MODEL", line.machine[0] ? line.machine : "NxCHIP",
-                     line.options[0] ? " " : "", line.options, line.conditions[0] ? " --require \"" : "", line.conditions,
-                     line.conditions[0] ? "\"" : "", line.unsure[0] ? " (not in it: " : "", line.unsure[0] ? strcat(line.unsure, ")") : "");
+    return error_set(error, ERROR_INPUT, where, "sentences are not read; type: shardopt %s %s %s%s%s%s%s%s%s%s",
+                     line.command->name, line.model[0] ? line.model : "MODEL",
+                     line.machine[0] ? line.machine : "NxCHIP", line.options[0] ? " " : "", line.options,
+                     line.conditions[0] ? " --require \"" : "", line.conditions, line.conditions[0] ? "\"" : "",
+                     line.unsure[0] ? " (not in it: " : "", line.unsure[0] ? strcat(line.unsure, ")") : "");
 }
 
 bool word_stray(const Command *command, int argc, char **argv, const char *at, Error *error) {
     int place = 0;
     while (place + 1 < argc && argv[place] != at) place++;
-    const char *name = command ? command->name : "plan", *where = *at ? at : "\"\"", *next = place + 1 < argc ? argv[place + 1] : "-";
+    const char *name = command ? command->name : "plan", *where = *at ? at : "\"\"",
+               *next = place + 1 < argc ? argv[place + 1] : "-";
     bool plans = is_among("plan inference rl sweep explain emit", name), after = place > 1 && argv[place - 1][0] == '-';
-    if (plans && *at && ((next[0] != '-' && !after) || strpbrk(at, " \n"))) return sentence_refused(command, argc, argv, error);
+    if (plans && *at && ((next[0] != '-' && !after) || strpbrk(at, " \n")))
+        return sentence_refused(command, argc, argv, error);
     if (strcmp(name, "check") == 0)
-        return error_set(error, ERROR_INPUT, where, "is not expected here; a baseline is given as: --baseline %.80s", at);
+        return error_set(error, ERROR_INPUT, where, "is not expected here; a baseline is given as: --baseline %.80s",
+                         at);
     if (plans && text_ends_in(at, ".json"))
         return error_set(error, ERROR_INPUT, where,
                          "is not expected here; a report: shardopt explain %.80s; a model: --model %.80s", at, at);

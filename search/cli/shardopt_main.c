@@ -56,7 +56,7 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
     return exit_of_error(error);
 }
 
-/* `finetune` says what is trained: nothing else than that tells it from `plan`. */
+/* `finetune` says what is trained: nothing else makes it another than `plan`. */
 static bool says_what_is_tuned(const char *word, int argc, char **argv, Error *error) {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
@@ -77,7 +77,8 @@ static const Command *command_of(int argc, char **argv, bool *named, Error *erro
         return says_what_is_tuned(word, argc - 1, argv + 1, error) ? COMMANDS[0] : NULL;
     if (row || command_is(word)) return command_named(row ? row->meaning : word, error);
     *named = false;
-    if (word[0] == '-' || strchr(word, '=') || word_is_machine(word, &machine) || word_is_model(word)) return COMMANDS[0];
+    if (word[0] == '-' || strchr(word, '=') || word_is_machine(word, &machine) || word_is_model(word))
+        return COMMANDS[0];
     const Command *near = command_named(word, error); /* says which command is nearest */
     if (near || strstr(error->text, "did you mean")) return near;
     *error = (Error){0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words that are refused, and what to type: the nearest name of the command's options, of other commands', of names.tsv.
- * What is proposed is never run. */
+/* Words that are refused, and what to type: the nearest name of the command's options, of other commands', of
+ * names.tsv. What is proposed is never run. */
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/names.h"
@@ -38,7 +38,8 @@ static void look(Near *near, const char *name, const char *candidate, size_t len
 static Near near_own(const Command *command, const char *name) {
     Near near = {.distance = INT_MAX};
     for (int i = 0; i < command->option_count; i++)
-        if (command_has_option(command, i)) look(&near, name, command->options[i].name, strlen(command->options[i].name));
+        if (command_has_option(command, i))
+            look(&near, name, command->options[i].name, strlen(command->options[i].name));
     look(&near, name, "help", 4);
     return near;
 }
@@ -48,8 +49,9 @@ static Near near_alias(const Command *command, const char *name) {
     const char *kind = command_kind(command);
     for (int i = 0; i < NAME_ROW_COUNT; i++) {
         const NameRow *row = &NAME_ROWS[i];
-        bool mine = strcmp(row->kinds, kind) == 0 || (strcmp(row->kinds, "any") == 0 && row->meaning[0] == '-' &&
-                                                       command_option(command, row->meaning + 2, strcspn(row->meaning + 2, " ")) >= 0);
+        bool mine = strcmp(row->kinds, kind) == 0 ||
+                    (strcmp(row->kinds, "any") == 0 && row->meaning[0] == '-' &&
+                     command_option(command, row->meaning + 2, strcspn(row->meaning + 2, " ")) >= 0);
         for (const char *at = mine ? row->names : ""; *at; at += strspn(at, " ")) {
             size_t length = strcspn(at, " ");
             look(&near, name, at, length);
@@ -63,8 +65,8 @@ static Near near_alias(const Command *command, const char *name) {
 static const Command *other_with(const Command *command, const char *name, size_t length) {
     for (int pass = 0; pass < 2; pass++) /* first those that answer questions */
         for (int i = 0; i < COMMAND_COUNT; i++) {
-            bool asked = word_among("plan inference rl sweep explain", COMMANDS[i]->name, strlen(COMMANDS[i]->name));
-            if (COMMANDS[i] != command && asked == (pass == 0) && command_option(COMMANDS[i], name, length) >= 0)
+            bool answers = word_among("plan inference rl sweep explain", COMMANDS[i]->name, strlen(COMMANDS[i]->name));
+            if (COMMANDS[i] != command && answers == (pass == 0) && command_option(COMMANDS[i], name, length) >= 0)
                 return COMMANDS[i];
         }
     return NULL;
@@ -91,13 +93,14 @@ bool option_unknown(const Command *command, const char *word, Error *error) {
     Near own = near_own(command, name);
     const Command *other = other_with(command, start, length);
     if (other && own.distance > 1)
-        return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is --%s of `shardopt %s`", command->name, name,
-                         other->name);
+        return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is --%s of `shardopt %s`",
+                         command->name, name, other->name);
     static const char *const KINDS[] = {"plan", "inference", "rl"}; /* kinds of rows, which are commands too */
     for (size_t i = 0; i < COUNT_OF(KINDS) && own.distance > 1; i++) {
         const NameRow *row = strcmp(command_kind(command), KINDS[i]) != 0 ? name_row(KINDS[i], start, length) : NULL;
         if (row && row->meaning[0] != 'n')
-            return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is one of `shardopt %s`", command->name, KINDS[i]);
+            return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is one of `shardopt %s`",
+                             command->name, KINDS[i]);
     }
     Near alias = near_alias(command, name);
     const Near *near = alias.distance < own.distance ? &alias : &own;

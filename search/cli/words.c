@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The one door: each word of a line is an option of the command, a name of names.tsv, a model or a machine, or an error. */
+/* The one door: each word of a line is an option of the command, a name of names.tsv, a model or a machine, or an
+ * error. */
 #include "base/file.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
@@ -46,7 +47,9 @@ static bool has(const Door *door, const char *option) {
 }
 
 /* True if the word is a value, no option: "-4" and "-" are values, which their readers judge. */
-static bool is_value(const char *word) { return word && (word[0] != '-' || !word[1] || isdigit((unsigned char)word[1])); }
+static bool is_value(const char *word) {
+    return word && (word[0] != '-' || !word[1] || isdigit((unsigned char)word[1]));
+}
 static bool is_off(const Typed *typed) { return typed->value && strcasecmp(typed->value, "false") == 0; }
 static bool is_switch(const Typed *typed) {
     return typed->value && (strcasecmp(typed->value, "true") == 0 || strcasecmp(typed->value, "false") == 0);
@@ -67,8 +70,9 @@ static const char *value_in_words(const Door *door, const CommandOption *option,
             if (letters == length && strncasecmp(own, at, length) == 0) meant = own;
             own += letters;
         }
-        all = arena_format(door->arena, "%s%s%.*s", all, at == value ? "" : ",",
-                           (int)(meant == at || (valid && meant) || !meant ? length : strlen(meant)), meant ? meant : at);
+        all =
+            arena_format(door->arena, "%s%s%.*s", all, at == value ? "" : ",",
+                         (int)(meant == at || (valid && meant) || !meant ? length : strlen(meant)), meant ? meant : at);
         at += length;
         if (!*at) return all;
     }
@@ -94,7 +98,8 @@ static bool add_condition(Door *door, const char **all, const char *role, const 
 
 static bool put_machine(Door *door, const char *where, const TypedMachine *machine) {
     if (door->machine)
-        return error_set(door->error, ERROR_INPUT, where, "is a second machine, next to %.60s; give one", door->machine);
+        return error_set(door->error, ERROR_INPUT, where, "is a second machine, next to %.60s; give one",
+                         door->machine);
     door->machine = where;
     return (!machine->chip[0] || put(door, "chip", machine->chip)) &&
            (!machine->chips[0] || put(door, "chips", machine->chips)) &&
@@ -115,13 +120,15 @@ static bool put_value(Door *door, const CommandOption *option, const char *value
     const char *name = option->name;
     bool is_machine = strcmp(name, "chip") == 0 || strcmp(name, "chips") == 0;
     if (strcmp(name, "require") == 0) {
-        if (door->required)
-            return error_set(door->error, ERROR_INPUT, "--require", "is given twice; give it once");
+        if (door->required) return error_set(door->error, ERROR_INPUT, "--require", "is given twice; give it once");
         door->required = value;
-        return has_text(door, door->conditions = door->conditions ? arena_format(door->arena, "%s %s", value, door->conditions) : value);
+        return has_text(door, door->conditions = door->conditions
+                                                     ? arena_format(door->arena, "%s %s", value, door->conditions)
+                                                     : value);
     }
     if (strcmp(name, "rollout") == 0 && strcmp(door->kind, "rl") == 0)
-        return has_text(door, door->engines = door->engines ? arena_format(door->arena, "%s %s", door->engines, value) : value);
+        return has_text(door, door->engines =
+                                  door->engines ? arena_format(door->arena, "%s %s", door->engines, value) : value);
     if (is_machine && !strchr(value, ',') && value[strspn(value, "0123456789")] && word_is_machine(value, &machine) &&
         (machine.chips[0] || machine.slice[0]))
         return put_machine(door, value, &machine);
@@ -145,7 +152,8 @@ static bool read_own(Door *door, const CommandOption *option, const Typed *typed
     }
     if (typed->value) return put_value(door, option, typed->value);
     if (strcmp(option->name, "lora") == 0 || strcmp(option->name, "qlora") == 0) return put(door, option->name, "16");
-    return error_set(door->error, ERROR_INPUT, typed->word, "needs a value: write --%s %s", option->name, option->takes);
+    return error_set(door->error, ERROR_INPUT, typed->word, "needs a value: write --%s %s", option->name,
+                     option->takes);
 }
 
 /* A switch: "--precision fp8|--precision bf16", "pipeline=1"; the part behind the bar is what false means. */
@@ -159,7 +167,8 @@ static bool read_switch(Door *door, const NameRow *row, const Typed *typed, bool
         return error_set(door->error, ERROR_INPUT, typed->word,
                          "false says nothing here; leave it out (it stands for %s)", meaning);
     const char *one = is_off(typed) ? other + 1 : meaning;
-    const char *text = arena_format(door->arena, "%.*s", (int)strcspn(one, "|"), one), *space = text ? strchr(text, ' ') : NULL;
+    const char *text = arena_format(door->arena, "%.*s", (int)strcspn(one, "|"), one),
+               *space = text ? strchr(text, ' ') : NULL;
     if (!has_text(door, text)) return false;
     if (text[0] != '-') return add_condition(door, &door->conditions, text, "", "");
     int number = command_option(door->command, text + 2, (size_t)(space - text) - 2);
@@ -181,8 +190,8 @@ static bool leave(Door *door, const NameRow *row, const Typed *typed, bool *used
 static bool read_valued(Door *door, const NameRow *row, const Typed *typed) {
     const char *meaning = row->meaning, *value = typed->value, *place = strstr(meaning, "{}");
     if (!value) return error_set(door->error, ERROR_INPUT, typed->word, "needs a value: write %s VALUE", typed->word);
-    if (door->pairs && strpbrk(value, "0123456789") && value[strspn(value, "0123456789")] == '\0' && strlen(value) < 9 &&
-        (strcmp(meaning, "microbatch_sequences") == 0 || strcmp(meaning, "--sequences") == 0)) {
+    if (door->pairs && strpbrk(value, "0123456789") && value[strspn(value, "0123456789")] == '\0' &&
+        strlen(value) < 9 && (strcmp(meaning, "microbatch_sequences") == 0 || strcmp(meaning, "--sequences") == 0)) {
         long pairs = 0; /* other programs count pairs, of two sequences each */
         sscanf(value, "%ld", &pairs);
         value = arena_format(door->arena, "%ld", 2 * pairs);
@@ -206,7 +215,7 @@ static bool read_valued(Door *door, const NameRow *row, const Typed *typed) {
 static bool refuse(Door *door, const char *word, const NameRow *row) {
     bool whole = strncmp(row->note, "is ", 3) == 0;
     return error_set(door->error, ERROR_INPUT, word, "%s%s%s%s", whole ? "" : "is not an option of ",
-                                              whole ? "" : door->command->name, whole ? "" : "; ", row->note);
+                     whole ? "" : door->command->name, whole ? "" : "; ", row->note);
 }
 
 static bool read_option(Door *door, char **argv, int left, bool *used) {
@@ -222,13 +231,16 @@ static bool read_option(Door *door, char **argv, int left, bool *used) {
     const NameRow *row = name_row(door->kind, name, typed.length);
     static const NameRow FAR_FROM_ALL = {.meaning = "left"};
     if (!row && door->ignores && option_is_far(door->command, word)) row = &FAR_FROM_ALL;
-    if (!row || (row->meaning[0] == '-' && command_option(door->command, row->meaning + 2, strcspn(row->meaning + 2, " ")) < 0) ||
-        (strcmp(door->kind, "any") != 0 && strchr("abcdefghijklmnopqrstuvwxyz", row->meaning[0]) && !has(door, "require") &&
-         !word_among("left no", row->meaning, strlen(row->meaning))))
+    if (!row ||
+        (row->meaning[0] == '-' &&
+         command_option(door->command, row->meaning + 2, strcspn(row->meaning + 2, " ")) < 0) ||
+        (strcmp(door->kind, "any") != 0 && strchr("abcdefghijklmnopqrstuvwxyz", row->meaning[0]) &&
+         !has(door, "require") && !word_among("left no", row->meaning, strlen(row->meaning))))
         return option_unknown(door->command, word, door->error);
     if (strcmp(row->meaning, "no") == 0) return refuse(door, typed.word, row);
     if (strcmp(row->meaning, "left") == 0) return leave(door, row, &typed, used);
-    bool fixed = row->meaning[0] == '-' ? strchr(row->meaning, ' ') && !strstr(row->meaning, "{}") : strchr(row->meaning, '=') != NULL;
+    bool fixed = row->meaning[0] == '-' ? strchr(row->meaning, ' ') && !strstr(row->meaning, "{}")
+                                        : strchr(row->meaning, '=') != NULL;
     if (fixed) return read_switch(door, row, &typed, used);
     *used = typed.follows;
     return read_valued(door, row, &typed);
@@ -256,7 +268,8 @@ static bool read_letters(Door *door, char **argv, int left, bool *used) {
 /* True if a word is a file's name: it is there, or ends as files do; "llama-3.1-70b" ends as models do. */
 static bool is_of_file(const char *word) {
     const char *dot = strrchr(word, '.'), *slash = strrchr(word, '/');
-    return strcmp(word, "-") == 0 || file_is_there(word) || word[0] == '/' || (dot && dot > slash && isalpha((unsigned char)dot[1]));
+    return strcmp(word, "-") == 0 || file_is_there(word) || word[0] == '/' ||
+           (dot && dot > slash && isalpha((unsigned char)dot[1]));
 }
 
 static bool read_word(Door *door, int argc, char **argv, const char *word) {
@@ -264,9 +277,11 @@ static bool read_word(Door *door, int argc, char **argv, const char *word) {
     TypedMachine machine;
     bool several = command->takes_arguments, plans = word_among("explain emit", command->name, strlen(command->name));
     if ((several && !plans) ||
-        (plans && (is_of_file(word) || word_among(command->argument_values ? command->argument_values : "", word, strlen(word)))))
+        (plans && (is_of_file(word) ||
+                   word_among(command->argument_values ? command->argument_values : "", word, strlen(word)))))
         return keep(door, word);
-    if (!has(door, "model") || !*word || strpbrk(word, " \n")) return word_stray(command, argc, argv, word, door->error);
+    if (!has(door, "model") || !*word || strpbrk(word, " \n"))
+        return word_stray(command, argc, argv, word, door->error);
     if (word_is_machine(word, &machine)) return put_machine(door, word, &machine);
     bool json = text_ends_in(word, ".json") && strchr("pc", command->name[0]); /* a report? */
     if (!json && word_is_model(word)) {
@@ -337,8 +352,7 @@ bool words_read(CommandLine *line, int *argc, char ***argv, Error *error) {
     }
     if (door.conditions && !put(&door, is_plan(&door) ? "plan" : "require", door.conditions)) return false;
     if (door.engines && !put(&door, "rollout", door.engines)) return false;
-    if (door.left)
-        line->advice = arena_format(line->arena, "left out, as no plan depends on them: %s", door.left);
+    if (door.left) line->advice = arena_format(line->arena, "left out, as no plan depends on them: %s", door.left);
     *argc = door.count;
     *argv = door.words;
     return !door.left || has_text(&door, line->advice);

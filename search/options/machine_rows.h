@@ -17,7 +17,8 @@
 /* The machine alone. */
 #define SIZE_OPTION_ROWS(USE)                                                                                          \
     [OPTION_CHIP] =                                                                                                    \
-        INPUT_ROW("chip", "NAME", USE, .heading = "Machine", .help = "a chip of `shardopt chips` (v5p; for fine-tuning and rl h100)",        \
+        INPUT_ROW("chip", "NAME", USE, .heading = "Machine",                                                           \
+                  .help = "a chip of `shardopt chips` (v5p; for fine-tuning and rl h100)",                             \
                   .details = "A name of `shardopt chips` (v5p; for fine-tuning and rl h100).", .values = "@chips"),    \
     [OPTION_PODS] = INPUT_ROW("pods", "N", USE, .help = "whole TPU pods joined by DCN (1)",                            \
                               .details = "Whole physical TPU pods, joined by DCN (1)."),                               \
@@ -47,7 +48,8 @@
 /* Of sweeps of both. */
 #define SWEEP_OPTION_ROWS                                                                                              \
     [OPTION_SHARD] = OPTION_ROW(                                                                                       \
-        "shard", "K/N", USE_SWEEP, .heading = "Sweep", .help = "only every N-th point, from the K-th: a part for `shardopt merge`",        \
+        "shard", "K/N", USE_SWEEP, .heading = "Sweep",                                                                 \
+        .help = "only every N-th point, from the K-th: a part for `shardopt merge`",                                   \
         .details = "Only every N-th point, from the K-th (1 to N): a part, of JSON lines. In a job array of Slurm: "   \
                    "sweep ... --shard $SLURM_ARRAY_TASK_ID/8 -o part$SLURM_ARRAY_TASK_ID, then merge part*."),         \
     [OPTION_RESUME] = OPTION_ROW(                                                                                      \

@@ -95,8 +95,8 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_RESTART] = INPUT_ROW("restart", "DURATION", 0, .help = "from a failure until steps run again (10m)"),
     [OPTION_KV_DTYPE] =
         INPUT_ROW("kv-dtype", "TYPE", 0, .help = "of the cache: bf16 or fp8 (bf16)", .values = "bf16 fp8"),
-    [OPTION_BRUTE_FORCE] = OPTION_ROW("brute-force", NULL, USE_RL, .heading = "Output",
-                                      .help = "search every split, to check the bounds"),
+    [OPTION_BRUTE_FORCE] =
+        OPTION_ROW("brute-force", NULL, USE_RL, .heading = "Output", .help = "search every split, to check the bounds"),
     [OPTION_FRONT] = OPTION_ROW("front", NULL, USE_RL,
                                 .help = "print on stderr the best step for each lag, and for fewer and more hosts"),
     [OPTION_EMIT] = OPTION_ROW(

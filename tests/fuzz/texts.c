@@ -7,8 +7,8 @@
 #include "models/parameters.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
-#include "search/cli/planning.h"
 #include "search/cli/names.h"
+#include "search/cli/planning.h"
 #include "search/graph/problem.h"
 #include "search/graph/solve.h"
 #include "search/launch/import.h"
@@ -351,10 +351,12 @@ void fuzz_tables(char *text, size_t size) {
 }
 
 /* Whatever the words are, one a line, they are those of a command, or refused with one line; one in sixteen becomes a
- * request, for which the zoo is loaded. What is read is options of the command's own, which are read again as they are. */
+ * request, for which the zoo is loaded. What is read is options of the command's own, which are read again as they
+ * are. */
 void fuzz_words(char *text, size_t size) {
     enum { WORDS_MAX = 24 };
-    static const Command *const READ[] = {&COMMAND_PLAN, &COMMAND_INFERENCE, &COMMAND_RL, &COMMAND_EXPLAIN, &COMMAND_EMIT};
+    static const Command *const READ[] = {&COMMAND_PLAN, &COMMAND_INFERENCE, &COMMAND_RL, &COMMAND_EXPLAIN,
+                                          &COMMAND_EMIT};
     Arena arena = {0};
     Error error = {0}, twice = {0};
     Options options;

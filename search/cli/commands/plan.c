@@ -140,14 +140,19 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 /* What the manual says in addition to the options. */
 static const CommandNote NOTES[] = {
-    {"WORDS",
-     "At most two words stand without an option, a model and a machine: `shardopt 70b 64xh100`, `shardopt 8b v5p-128`. Sentences are "
-     "not read. Options may have the names that other programs have for them, of an exact table (search/cli/names.tsv; _ is -): "
-     "--gpus and --tpus (--chips), --gpu (--chip), --gbs and --global-batch-size (--sequences), --seq-len (--seq), --dtype "
-     "(--precision), --framework (--for), --json, --csv, --markdown and --html (--format); --tp, --pp, --dp, --cp, --ep, --fsdp and "
-     "--mbs are conditions of --require, which with --plan also takes \"tp=8 pp=4\" and \"TP8 PP4\". --ep is the role expert; "
-     "experts over ranks of data and tensor are folded_expert. A switch takes true or false. A launch line as it stands is read by "
-     "`shardopt explain --from-config -`."},
+    {"WORDS", "At most two words stand without an option, a model and a machine: `shardopt 70b 64xh100`, `shardopt 8b "
+              "v5p-128`. Sentences are "
+              "not read. Options may have the names that other programs have for them, of an exact table "
+              "(search/cli/names.tsv; _ is -): "
+              "--gpus and --tpus (--chips), --gpu (--chip), --gbs and --global-batch-size (--sequences), --seq-len "
+              "(--seq), --dtype "
+              "(--precision), --framework (--for), --json, --csv, --markdown and --html (--format); --tp, --pp, --dp, "
+              "--cp, --ep, --fsdp and "
+              "--mbs are conditions of --require, which with --plan also takes \"tp=8 pp=4\" and \"TP8 PP4\". --ep is "
+              "the role expert; "
+              "experts over ranks of data and tensor are folded_expert. A switch takes true or false. A launch line as "
+              "it stands is read by "
+              "`shardopt explain --from-config -`."},
     {0},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The words of a line: names of other programs are options of ours, byte for byte; what is none is refused with the right
- * word; values stay as they are typed. */
+/* The words of a line: names of other programs are options of ours, byte for byte; what is none is refused with the
+ * right word; values stay as they are typed. */
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/util.h"
@@ -57,12 +57,15 @@ Test(words, lines_are_other_lines) {
         {SMALL " --format=md", SMALL " --format markdown"},
         {SMALL " --csv", SMALL " --format csv"},
         {"optimize " SMALL " --csv", "plan " SMALL " --format csv"},
-        {"train 8b v5e-16 --batch 64Ki --seq 2048 --sensitivity none", "plan --model 8b --slice v5e-16 --batch 64Ki --seq 2048 "
-                                                                       "--sensitivity none"},
-        {"8b 8xH100 --batch 64Ki --seq 2048 --sensitivity none -q", "plan --model 8b --chip h100 --chips 8 --batch 64Ki --seq 2048 "
-                                                                    "--sensitivity none -q"},
-        {"plan h100:8 8b --batch 64Ki --seq 2048 --sensitivity none -q", "plan --model 8b --chip h100 --chips 8 --batch 64Ki --seq "
-                                                                         "2048 --sensitivity none -q"},
+        {"train 8b v5e-16 --batch 64Ki --seq 2048 --sensitivity none",
+         "plan --model 8b --slice v5e-16 --batch 64Ki --seq 2048 "
+         "--sensitivity none"},
+        {"8b 8xH100 --batch 64Ki --seq 2048 --sensitivity none -q",
+         "plan --model 8b --chip h100 --chips 8 --batch 64Ki --seq 2048 "
+         "--sensitivity none -q"},
+        {"plan h100:8 8b --batch 64Ki --seq 2048 --sensitivity none -q",
+         "plan --model 8b --chip h100 --chips 8 --batch 64Ki --seq "
+         "2048 --sensitivity none -q"},
         {SMALL " --csv --gradient_checkpointing false", SMALL " --format csv --remat none"},
         {SMALL " --csv --Gradient-Checkpointing=true", SMALL " --format csv --remat full"},
         {SMALL " --csv --no-pipeline --max-tp 2", SMALL " --format csv --require 'pipeline=1 tensor<=2'"},
@@ -112,7 +115,8 @@ Test(words, errors_name_the_right_word) {
         {"--model 8b --nodes 4", "no --chip was given, and tpu-v5p is the default"},
         {"--model gemma", "nearest: gemma"},
         {"--model 8b --chip h100 --gradient-checkpointing=maybe", "takes true or false"},
-        {"--model 8b --chip h100 --bf16 false", "false says nothing here; leave it out (it stands for --precision bf16)"},
+        {"--model 8b --chip h100 --bf16 false",
+         "false says nothing here; leave it out (it stands for --precision bf16)"},
         {"--model 8b --chip h100 --lr 1", "--lr: no plan depends on it; --ignore-unknown leaves it out"},
         {"--model 8b --chp h100 --ignore-unknown", "--chp: is not an option; did you mean --chip"},
         {"--model 8b --chip h100 -tp 8", "-tp: is not an option; did you mean --tp"},
@@ -210,15 +214,21 @@ Test(words, rows_are_apart) {
     }
 }
 
-/* Of every option that a sweep takes lists of, two of its values stay two values, in either order, as they are typed. */
+/* Of every option that a sweep takes lists of, two of its values stay two values, in either order, as they are
+ * typed. */
 Test(words, lists_keep_their_values) {
     static const struct {
         const CommandOption *table;
         Command command;
-    } SWEPT[] = {{PLANNING_OPTIONS, {.name = "sweep", .options = PLANNING_OPTIONS, .option_count = OPTION_COUNT, .use = USE_SWEEP}},
-                 {SERVING_OPTIONS,
-                  {.name = "sweep inference", .options = SERVING_OPTIONS, .option_count = OPTION_COUNT, .use = USE_INFERENCE | USE_SWEEP}},
-                 {RL_OPTIONS, {.name = "sweep rl", .options = RL_OPTIONS, .option_count = OPTION_COUNT, .use = USE_SWEEP}}};
+    } SWEPT[] = {
+        {PLANNING_OPTIONS,
+         {.name = "sweep", .options = PLANNING_OPTIONS, .option_count = OPTION_COUNT, .use = USE_SWEEP}},
+        {SERVING_OPTIONS,
+         {.name = "sweep inference",
+          .options = SERVING_OPTIONS,
+          .option_count = OPTION_COUNT,
+          .use = USE_INFERENCE | USE_SWEEP}},
+        {RL_OPTIONS, {.name = "sweep rl", .options = RL_OPTIONS, .option_count = OPTION_COUNT, .use = USE_SWEEP}}};
     int pairs = 0;
     for (size_t c = 0; c < COUNT_OF(SWEPT); c++)
         for (int o = 0; o < OPTION_COUNT; o++) {
@@ -226,9 +236,13 @@ Test(words, lists_keep_their_values) {
             char values[16][32];
             int count = 0;
             if (o == OPTION_TIME_LIMIT || o == OPTION_MEMORY_LIMIT) continue; /* of the search alone */
-            if (!option->name || !option->is_input || !option->takes || !command_has_option(&SWEPT[c].command, o)) continue;
+            if (!option->name || !option->is_input || !option->takes || !command_has_option(&SWEPT[c].command, o))
+                continue;
             bool listed = option->values && option->values[0] != '@';
-            for (const char *at = listed ? option->values : strcmp(option->name, "model") == 0 ? "8b 70b" : strcmp(option->name, "chip") == 0 ? "h100 v5e" : "2 3 4";
+            for (const char *at = listed                               ? option->values
+                                  : strcmp(option->name, "model") == 0 ? "8b 70b"
+                                  : strcmp(option->name, "chip") == 0  ? "h100 v5e"
+                                                                       : "2 3 4";
                  *at && count < 16; at += strspn(at, " ")) {
                 snprintf(values[count++], 32, "%.*s", (int)strcspn(at, " "), at);
                 at += strcspn(at, " ");
@@ -241,17 +255,22 @@ Test(words, lists_keep_their_values) {
                     CommandLine line;
                     Options options = {.text = {NULL}};
                     SweepGrid grid;
-                    bool semicolon = word_among("require for schedules state-dtypes remat train-plan rollout", option->name, strlen(option->name));
+                    bool semicolon = word_among("require for schedules state-dtypes remat train-plan rollout",
+                                                option->name, strlen(option->name));
                     char word[96], *argv[] = {(char *)"sweep", (char *)"--model=8b", word, NULL};
-                    snprintf(word, sizeof word, "--%s=%s%s%s", option->name, values[a], semicolon ? ";" : ",", values[b]);
+                    snprintf(word, sizeof word, "--%s=%s%s%s", option->name, values[a], semicolon ? ";" : ",",
+                             values[b]);
                     if (strcmp(option->name, "model") == 0) argv[1] = word, argv[2] = NULL;
                     bool ok = command_line_read(&SWEPT[c].command, argv[2] ? 3 : 2, argv, &arena, &line, &error);
-                    if (ok) memcpy(options.text, line.text, sizeof options.text), memcpy(options.where, line.where, sizeof options.where);
+                    if (ok)
+                        memcpy(options.text, line.text, sizeof options.text),
+                            memcpy(options.where, line.where, sizeof options.where);
                     ok = ok && sweep_grid_from_options(SWEPT[c].table, &options, &arena, &grid, &error);
                     cr_expect(ok, "%s %s: %s", SWEPT[c].command.name, word, error.text);
                     int at = ok ? grid.option_count - 1 : -1;
                     while (at >= 0 && strcmp(grid.options[at].option, option->name) != 0) at--;
-                    cr_expect(at >= 0 && grid.options[at].count == 2 && strcmp(grid.options[at].values[0], values[a]) == 0 &&
+                    cr_expect(at >= 0 && grid.options[at].count == 2 &&
+                                  strcmp(grid.options[at].values[0], values[a]) == 0 &&
                                   strcmp(grid.options[at].values[1], values[b]) == 0,
                               "%s %s", SWEPT[c].command.name, word);
                     pairs++;
