@@ -211,12 +211,12 @@ bool number_share(const char *text, const char *where, double low, double high, 
 
 bool number_seconds(const char *text, const char *where, double *out, Error *error) {
     double seconds;
-    if (!real_read(text, where, SECONDS, COUNT_OF(SECONDS), 0, 1e9, "a time in seconds (60, 60s, 1.5s)", &seconds,
+    if (!real_read(text, where, SECONDS, COUNT_OF(SECONDS), 0, 1e9, "a time in seconds (60, 1.5s, 50ms)", &seconds,
                    error))
         return false;
     if (seconds == 0)
         return error_set(error, ERROR_INPUT, where,
-                         "%.60s is no time at all; give more than zero seconds (60, 60s, 1.5s)", text);
+                         "%.60s is no time at all; give more than zero seconds (60, 1.5s, 50ms)", text);
     *out = seconds;
     return true;
 }

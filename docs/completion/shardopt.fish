@@ -79,7 +79,7 @@ complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l mtbf -x
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l restart -x -d 'from a failure until steps run again (10 minutes)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l storage -x -d 'bytes a second that a checkpoint is written at (0.15G a chip, 100G at most)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l lengths -x -d 'lengths of the samples, one a line, or quantiles (p50 400)'
-complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l require -x -d 'only plans like "tensor=4 pipeline<=8 schedule=1f1b"'
+complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l require -x -d 'only plans like "tensor=4 pipeline<=8", or --tp 4, --pp, --dp, --fsdp, --cp, --ep, --mbs'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l for -x -a 'maxtext torchtitan megatron jax deepspeed trl axolotl llama-factory any' -d 'only what these can launch: maxtext, megatron ... or any (the chip\'s usual ones)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l max-idle -x -d 'the share of chips that may stay unused (12%)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l batch-tolerance -x -d 'the share by which the batch may change (0)'

@@ -161,18 +161,6 @@ bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error 
     return true;
 }
 
-/* "llama3.3-70b, llama3.1-70b": the last of them, which are the newest. Returns how many there are. */
-static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *text, size_t size, Error *error) {
-    enum { SHOWN = 6 };
-    Zoo like;
-    size_t used = 0;
-    text[0] = '\0';
-    if (!zoo_filter(zoo, name, arena, &like, error)) return -1;
-    for (int i = like.count - 1; i >= 0 && i >= like.count - SHOWN && used < size; i--)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", like.models[i].name);
-    return like.count;
-}
-
 /* The parts of a repository's name that say how weights were trained or lie, and as what they are stored: those of
  * NVIDIA's FP4 are nvfp4, of AWQ and of GPTQ without a number int4 (the tools' usual 4 bits), of bitsandbytes nf4. */
 static const struct {
@@ -255,15 +243,6 @@ const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
     return name_in(argument, name) ? of_parts(zoo, name) : NULL;
 }
 
-/* Whether two names have the same digits: who errs in a letter does not err in the size. */
-static bool same_digits(const char *a, const char *b) {
-    for (;; a++, b++) {
-        a += strcspn(a, "0123456789"), b += strcspn(b, "0123456789");
-        if (*a != *b) return false;
-        if (!*a) return true;
-    }
-}
-
 /* The model with whose name a name begins, "Phi-3-mini" of "Phi-3-mini-4k"; NULL: there is none. */
 static const Model *begun_with(const Zoo *zoo, const char *name) {
     const Model *found = NULL;
@@ -342,27 +321,6 @@ static const Model *nearest_in_meaning(const Zoo *zoo, const char *name) {
     return nearest;
 }
 
-const Model *zoo_meant(const Zoo *zoo, const char *argument) {
-    char name[REPOSITORY_SIZE];
-    const Model *found = zoo_of_repository(zoo, argument);
-    if (found || !name_in(argument, name) || strlen(name) < 6) return found;
-    for (int i = 0; i < zoo->count; i++)
-        for (int k = -1; k < zoo->models[i].alias_count; k++) {
-            const char *known = k < 0 ? zoo->models[i].name : zoo->models[i].aliases[k];
-            if (same_digits(name, known) && tolower((unsigned char)name[0]) == tolower((unsigned char)known[0]) &&
-                name_distance(name, known) <= 1 + (strlen(name) > 9))
-                return &zoo->models[i];
-        }
-    return begun_with(zoo, name);
-}
-
-const Model *zoo_near(const Zoo *zoo, const char *argument) {
-    char name[REPOSITORY_SIZE];
-    const Model *found = name_in(argument, name) ? nearest_in_meaning(zoo, name) : NULL;
-    size_t letters = found ? strcspn(found->name, "-0123456789.") : 0; /* it begins with its family's name */
-    return found && strncasecmp(name, found->name, letters) == 0 ? found : NULL;
-}
-
 /* Of a repository that is no model of the zoo: what to type. */
 static bool repository_unknown(const Zoo *zoo, const char *argument, Error *error) {
     const Model *nearest = nearest_in_meaning(zoo, strrchr(argument, '/') + 1);
@@ -379,27 +337,64 @@ static bool is_repository(const char *argument) {
            !strchr(slash + 1, '/') && !text_ends_in(argument, ".json");
 }
 
-static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
-    const char **known = ARENA_NEW(arena, const char *, (size_t)zoo->count *(1 + MODEL_ALIASES_MAX));
-    if (!known) return error_memory(error);
-    size_t count = 0;
-    for (int i = 0; i < zoo->count; i++) {
-        known[count++] = zoo->models[i].name;
-        for (int k = 0; k < zoo->models[i].alias_count; k++) known[count++] = zoo->models[i].aliases[k];
+/* The letters with which a name begins, its family: 4 of "qwn3"... of "qwen3-8b", 5 of "llama-4-behemoth". */
+static size_t family_letters(const char *name) { return strcspn(name, "-_. 0123456789"); }
+
+/* Whether a model is of the family that a name begins with, a letter amiss; without letters, "3b", of a model that has all
+ * its parts. */
+static bool is_of_named_family(const Model *model, const char *name) {
+    char own[64], known[64];
+    size_t letters = family_letters(name);
+    if (letters == 0) {
+        for (const char *at = name; *at; at += strspn(at, "-_ ")) {
+            size_t length = strcspn(at, "-_ ");
+            const char *in = model->name;
+            for (; *in; in += strspn(in, "-_ ")) {
+                if (strcspn(in, "-_ ") == length && strncasecmp(in, at, length) == 0) break;
+                in += strcspn(in, "-_ ");
+            }
+            if (!*in || length == 0) return false;
+            at += length;
+        }
+        return *name != '\0';
     }
-    const Model *sized = nearest_in_meaning(zoo, name);
-    const char *nearest = name_nearest(name, known, count);
-    if (sized || (nearest && !same_digits(name, nearest))) nearest = sized ? sized->name : NULL;
-    char several[256];
-    int like = list_newest(zoo, name, arena, several, sizeof several, error);
-    if (like < 0) return false;
-    if (like > 1)
-        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", name, like,
-                         several, like > 6 ? " or another of `shardopt models`" : "");
-    return error_set(error, ERROR_INPUT, "--model",
-                     "\"%.80s\" is neither a model of the zoo nor a file; %s%s%s`shardopt models` lists them, and a "
-                     "config.json or its folder will do too",
-                     name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+    snprintf(own, sizeof own, "%.*s", (int)letters, name);
+    snprintf(known, sizeof known, "%.*s", (int)family_letters(model->name), model->name);
+    return letters > 1 && name_distance(own, known) <= (letters > 2);
+}
+
+typedef struct {
+    int rank, shared, distance;
+    const char *name;
+} NearModel;
+
+/* Most parts in common first, then fewest letters to change, then the newest. */
+static int by_nearness(const void *a, const void *b) {
+    const NearModel *x = a, *y = b;
+    if (x->shared != y->shared) return x->shared > y->shared ? -1 : 1;
+    if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
+    return x->rank > y->rank ? -1 : 1;
+}
+
+/* A name that nobody knows: the models of its family, nearest first, and none of another. */
+static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
+    enum { SHOWN = 7 };
+    NearModel *near = ARENA_NEW(arena, NearModel, (size_t)zoo->count + 1);
+    if (!near) return error_memory(error);
+    int count = 0;
+    for (int i = 0; i < zoo->count; i++)
+        if (is_of_named_family(&zoo->models[i], name))
+            near[count++] = (NearModel){i, parts_shared(name, zoo->models[i].name),
+                                        name_distance(name, zoo->models[i].name), zoo->models[i].name};
+    qsort(near, (size_t)count, sizeof *near, by_nearness);
+    char several[168] = "";
+    for (int i = 0; i < count && i < SHOWN; i++) {
+        size_t used = strlen(several);
+        snprintf(several + used, sizeof several - used, "%s%s", i ? ", " : "", near[i].name);
+    }
+    return error_set(error, ERROR_INPUT, "--model", "\"%.40s\" is neither a model of the zoo nor a file; %s%s%s", name,
+                     count ? "nearest: " : "`shardopt models` lists them", count ? several : "",
+                     count ? "; a config.json will do too" : ", and a config.json or its folder will do too");
 }
 
 /* A config.json as the argument itself. */

@@ -40,10 +40,6 @@ const Model *zoo_find(const Zoo *zoo, const char *name);
 const Model *zoo_of_name(const Zoo *zoo, const char *argument);
 /* The one of a repository, "organisation/Name-70B-Instruct", or of words that may be one; NULL: none. */
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument);
-/* The one that is meant: also where a letter or two are amiss, or more follows its name; NULL: none. */
-const Model *zoo_meant(const Zoo *zoo, const char *argument);
-/* The newest of the family with which a name begins and of the size that it ends with, within a tenth; NULL: none. */
-const Model *zoo_near(const Zoo *zoo, const char *argument);
 /* As what a repository stores weights, by the end of its name: "fp8" of "organisation/Name-70B-FP8"; bf16, fp8, int8,
  * mxfp4, nvfp4, int4, nf4 (bitsandbytes) or GGUF (any of many); NULL: the name does not say. */
 const char *repository_stores(const char *argument);

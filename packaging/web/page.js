@@ -7,7 +7,7 @@ const text = bytes => new TextDecoder().decode(bytes);
 
 // ---- the question: what has a control ----
 
-const TABS = { plan: 'Training', tune: 'Fine-tuning', serve: 'Serving', rl: 'RL', words: 'In words' };
+const TABS = { plan: 'Training', tune: 'Fine-tuning', serve: 'Serving', rl: 'RL' };
 const COMMAND = { plan: ['plan'], tune: ['plan'], serve: ['inference'], rl: ['rl'] };
 const UNITS = { nodes: 'nodes', chips: 'chips', slice: 'slice', pods: 'pods' };
 
@@ -49,11 +49,9 @@ const FIELDS = [
         values: { '': 'usual', bf16: 'bf16', fp8: 'fp8', mxfp8: 'mxfp8', nvfp4: 'nvfp4', int8: 'int8' } },
     { key: 'more', tabs: 'plan tune serve rl', label: 'More options', usual: '--top 3 ...' },
     { key: 'whatif', tabs: 'plan tune serve rl', label: 'What if', usual: 'chip=b200' },
-    { key: 'words', tabs: 'words', label: 'A question, as you would type or say it' },
 ];
 const MACHINE = { nodes: [0, 11, plain], chips: [0, 14, plain], pods: [0, 4, plain] };
 const START = { tab: 'plan', model: '70b', chip: 'h100', unit: 'nodes', size: '64', task: 'sft' };
-const SAY = 'serve 70b on 8 h200';
 
 let state = { ...START };
 let config = null; // {name, bytes}: a config.json of the user
@@ -69,7 +67,6 @@ const line = words => ['shardopt', ...words].map(quote).join(' ');
 
 // whatIf: with what would be another question, whose answer is a line of text.
 function question(whatIf = false) {
-    if (state.tab === 'words') return split(state.words ?? '');
     const words = [...COMMAND[state.tab], '--model', config ? config.name : state.model];
     if (state.chip) words.push('--chip', state.chip);
     if (state.size) words.push(`--${state.unit}`, state.size);
@@ -187,7 +184,7 @@ function machineField() {
 function build(focus) {
     const chip = field('chip', 'Chip', { usual: 'name', list: 'chips' });
     chip.querySelector('input').addEventListener('change', fitUnit);
-    $('fields').replaceChildren(...state.tab === 'words' ? [] : [modelField(), chip, machineField()],
+    $('fields').replaceChildren(modelField(), chip, machineField(),
         ...FIELDS.filter(one => one.tabs.split(' ').includes(state.tab)).map(one => field(one.key, one.label, one)));
     $('fields').setAttribute('aria-labelledby', `tab-${state.tab}`);
     for (const tab of $('tabs').children) {
@@ -199,7 +196,6 @@ function build(focus) {
 
 function select(tab, focus) {
     state.tab = tab;
-    if (tab === 'words') state.words ??= SAY;
     build(focus);
     changed(0);
 }
@@ -242,7 +238,6 @@ const fileName = name => name.replace(/[^\w.-]/g, '_').replace(/^[.-]+/, '').sli
 async function take(file) {
     const MOST = 4 << 20;
     if (file.size > MOST) return say(`${file.name} is larger than a config.json: at most ${MOST} bytes are read.`);
-    if (state.tab === 'words') state.tab = START.tab;
     config = { name: fileName(file.name), bytes: new Uint8Array(await file.arrayBuffer()) };
     build('open');
     changed();
@@ -314,7 +309,7 @@ async function ask() {
         if (id !== asked || document.documentElement.dataset.state === 'done') return;
     }
     seen(await whole.ask(html, input()), true);
-    if (id === asked && state.whatif && state.tab !== 'words') showWhatIf(await other.ask(question(true), input()));
+    if (id === asked && state.whatif) showWhatIf(await other.ask(question(true), input()));
 }
 
 function showWhatIf({ out, err }) {

@@ -25,12 +25,6 @@ typedef struct {
 
 typedef struct Command Command;
 
-/* A word that nobody knows, and what to type. */
-typedef struct Unknown {
-    const char *word, *answer;
-    struct Unknown *next;
-} Unknown;
-
 /* The words of a command line. Everything lives in `arena`. */
 typedef struct {
     const Command *command;
@@ -40,8 +34,7 @@ typedef struct {
     const char **arguments;         /* the words that are no options; ends with NULL */
     int argument_count;
     bool wants_help, wants_version;
-    const char *advice;     /* what an option is called now that was given by an old word; NULL: none was */
-    const Unknown *unknown; /* all of the line; the error has room for some. NULL: none is */
+    const char *advice; /* what --ignore-unknown left out; NULL: nothing */
 } CommandLine;
 
 struct Command {
@@ -90,7 +83,7 @@ static inline bool command_has_option(const Command *command, int number) {
  * stray words are errors. */
 bool command_line_read(const Command *command, int argc, char **argv, Arena *arena, CommandLine *out, Error *error);
 
-/* Says how words were read that are none of ours, unless --quiet. */
+/* Says what --ignore-unknown left out, unless --quiet. */
 void command_advise(const CommandLine *line, FILE *err);
 
 /* Prints what --help or --version requests. False: neither was requested. */

@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "search/cli/command.h"
 #include "search/cli/commands.h"
-#include "search/cli/synonyms.h"
+#include "search/cli/names.h"
 #include "search/options/machine_words.h"
 
 #include <assert.h>
@@ -20,18 +20,10 @@
 /* What popt returns for an option: its number in the table and one, or this. */
 enum { VALUE_HELP = OPTIONS_MAX + 1 };
 
-static bool unknown(const Command *command, const char *word, Error *error) {
-    Arena arena = {0};
-    const char *answer = unknown_answer(command, word, &arena);
-    bool ok = answer ? error_set(error, ERROR_INPUT, word, "is not an option; %s", answer) : error_memory(error);
-    arena_free(&arena);
-    return ok;
-}
-
 static bool failure(const Command *command, poptContext context, int code, Error *error) {
     const char *word = poptBadOption(context, POPT_BADOPTION_NOALIAS);
     if (!word) word = "command line";
-    if (code == POPT_ERROR_BADOPT) return unknown(command, word, error);
+    if (code == POPT_ERROR_BADOPT) return option_unknown(command, word, error);
     if (code == POPT_ERROR_NOARG) return error_set(error, ERROR_INPUT, word, "needs a value: write --option VALUE");
     if (code == POPT_ERROR_MALLOC) return error_memory(error);
     return error_set(error, ERROR_INPUT, word, "cannot be read: %s; see --help", poptStrerror(code));
@@ -73,21 +65,6 @@ void command_advise(const CommandLine *line, FILE *err) {
     if (line->advice && !has_flag(line, "quiet")) fprintf(err, "shardopt: advice: %s\n", line->advice);
 }
 
-/* A word without an option: often the file or the model that it is for. */
-static bool stray_word(const Command *command, const char *word, Error *error) {
-    size_t length = strlen(word);
-    const char *where = word[0] ? word : "\"\"";
-    if (isalpha((unsigned char)word[0]) && strchr(word, '=')) return unknown(command, word, error); /* key=value */
-    bool file = length > 5 && strcmp(word + length - 5, ".json") == 0;
-    if (file && strcmp(command->name, "plan") == 0)
-        return error_set(error, ERROR_INPUT, where,
-                         "is not expected here; a report: shardopt explain %.80s; a model: --model %.80s", word, word);
-    if (word[0] && strcmp(command->name, "plan") == 0)
-        return error_set(error, ERROR_INPUT, where, "is not expected here; write --model %.80s, or what it is for",
-                         word);
-    return error_set(error, ERROR_INPUT, where, "is not expected here; options begin with --, see --help");
-}
-
 /* The words that are no options and no values of them, counted as popt reads them. */
 static int count_arguments(const Command *command, int argc, char **argv) {
     int count = 0;
@@ -113,11 +90,39 @@ static int count_arguments(const Command *command, int argc, char **argv) {
 static bool take_arguments(CommandLine *line, poptContext context, Error *error) {
     const char **words = poptGetArgs(context);
     while (words && words[line->argument_count]) line->argument_count++;
-    if (line->argument_count > 0 && !line->command->takes_arguments) return stray_word(line->command, words[0], error);
+    if (line->argument_count > 0 && !line->command->takes_arguments) /* behind -- */
+        return error_set(error, ERROR_INPUT, words[0], "is not expected here; options begin with --, see --help");
     line->arguments = ARENA_NEW(line->arena, const char *, (size_t)line->argument_count + 1);
     if (!line->arguments) return error_memory(error);
     for (int i = 0; i < line->argument_count; i++)
         if (!(line->arguments[i] = arena_text(line->arena, words[i]))) return error_memory(error);
+    return true;
+}
+
+/* The name of the file says the format, "-o report.json"; one that is given has to agree with it. */
+static bool format_of_file(CommandLine *line, Error *error) {
+    static const char *const KINDS[][3] = {{".json", "json", "json brief"},
+                                           {".html", "html", "html"},
+                                           {".md", "markdown", "markdown"},
+                                           {".csv", "csv", "csv"}};
+    const Command *command = line->command;
+    int output = command_option(command, "output", 6), format = command_option(command, "format", 6);
+    const char *path = output >= 0 ? line->text[output] : NULL;
+    for (size_t i = 0; i < COUNT_OF(KINDS) && path && format >= 0; i++) {
+        const char *values = command->options[format].values ? command->options[format].values : "",
+                   *said = line->text[format];
+        if (!text_ends_in(path, KINDS[i][0])) continue;
+        if (said && word_among(values, said, strlen(said)) && !word_among(KINDS[i][2], said, strlen(said)))
+            return error_set(error, ERROR_INPUT, line->where[format], "%s contradicts the file %.80s; give one of them",
+                             said, path);
+        if (said) return true;
+        if (!word_among(values, KINDS[i][1], strlen(KINDS[i][1])))
+            return error_set(error, ERROR_INPUT, line->where[output],
+                             "%.80s: %s writes no %s; give another name, or --format", path, command->name,
+                             KINDS[i][1]);
+        line->text[format] = KINDS[i][1];
+        line->where[format] = line->where[output];
+    }
     return true;
 }
 
@@ -134,14 +139,14 @@ bool command_line_read(const Command *command, int argc, char **argv, Arena *are
                                                  .val = i + 1};
     table[count] = (struct poptOption){.longName = "help", .shortName = 'h', .val = VALUE_HELP};
     *out = (CommandLine){.command = command, .arena = arena};
-    if (!synonyms_replace(out, &argc, &argv, error)) return false;
+    if (!words_read(out, &argc, &argv, error)) return false;
     poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
     if (!context) return error_memory(error);
     bool ok = take_options(out, context, error) && take_arguments(out, context, error);
     if (ok && out->argument_count == 0 && count_arguments(command, argc, argv) > 0) /* popt had no room for them */
         ok = error_memory(error);
     poptFreeContext(context);
-    return ok && files_are_apart(out, error);
+    return ok && format_of_file(out, error) && files_are_apart(out, error);
 }
 
 bool command_line_answered(const CommandLine *line, FILE *out) {

@@ -5,6 +5,7 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "models/config/model_json.h"
+#include "search/cli/names.h"
 
 #include <string.h>
 
@@ -73,19 +74,53 @@ static void print_row(FILE *out, const CommandOption *row, int columns) {
     fprintf(out, "  %-*s  %s\n", columns, left, row->help);
 }
 
-static void print_options(const Command *command, FILE *out) {
-    char left[64];
-    int columns = left_side(&HELP_ROW, left);
+/* The number of the section among those that a reader looks for first; the others follow as they come in the table. */
+static size_t section_rank(const char *heading) {
+    static const char *const FIRST[] = {"",     "Regression check", "Plan",  "Model", "Machine", "Work", "Load",
+                                        "Step", "Conditions",       "Output"};
+    size_t i = 0;
+    while (i < COUNT_OF(FIRST) && strcmp(FIRST[i], heading) != 0) i++;
+    return i;
+}
+
+int command_sections(const Command *command, int rows[OPTIONS_MAX], const char *headings[OPTIONS_MAX]) {
+    enum { RANKS = 10 };
+    const char *own[OPTIONS_MAX], *heading = "";
+    int count = 0;
     for (int i = 0; i < command->option_count; i++)
-        if (command_has_option(command, i)) columns = (int)max_whole(columns, left_side(&command->options[i], left));
-    const char *heading = "";
-    for (int i = 0; i < command->option_count; i++) {
-        if (command->options[i].heading) heading = command->options[i].heading;
-        if (!command_has_option(command, i)) continue;
-        if (heading) fprintf(out, "%s%s%s", "\n", heading, heading[0] ? "\n" : "");
-        heading = NULL;
-        print_row(out, &command->options[i], columns);
+        own[i] = heading = command->options[i].heading ? command->options[i].heading : heading;
+    for (size_t rank = 0; rank <= RANKS; rank++)
+        for (int first = 0; first < command->option_count; first++) {
+            bool begins = section_rank(own[first]) == rank;
+            for (int i = 0; i < first && begins; i++) begins = strcmp(own[i], own[first]) != 0;
+            for (int i = first; i < command->option_count && begins; i++)
+                if (strcmp(own[i], own[first]) == 0 && command->options[i].name)
+                    rows[count] = i, headings[count++] = own[i];
+        }
+    return count;
+}
+
+static void print_options(const Command *command, FILE *out) {
+    static const CommandOption IGNORE_ROW = {.name = "ignore-unknown",
+                                             .help = "leave out other programs' options on which no answer depends"};
+    int rows[OPTIONS_MAX], count, columns;
+    const char *headings[OPTIONS_MAX], *heading = "";
+    char left[64];
+    bool foreign = strcmp(command_kind(command), "any") != 0;
+    count = command_sections(command, rows, headings);
+    columns = left_side(foreign ? &IGNORE_ROW : &HELP_ROW, left);
+    for (int i = 0; i < count; i++)
+        if (command_has_option(command, rows[i]))
+            columns = (int)max_whole(columns, left_side(&command->options[rows[i]], left));
+    for (int i = 0; i < count; i++) {
+        if (!command_has_option(command, rows[i])) continue;
+        if (strcmp(heading, headings[i]) != 0 || i == 0)
+            fprintf(out, "\n%s%s", headings[i], headings[i][0] ? "\n" : "");
+        heading = headings[i];
+        print_row(out, &command->options[rows[i]], columns);
     }
+    if (heading[0]) fputs("\nAny line\n", out);
+    if (foreign) print_row(out, &IGNORE_ROW, columns);
     print_row(out, &HELP_ROW, columns);
 }
 

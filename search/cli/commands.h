@@ -24,6 +24,10 @@ bool command_is(const char *name); /* whether a command is called so */
 /* `shardopt COMMAND --help`, with its examples (tests/install/examples.sh runs them). */
 void help_of_command(const Command *command, FILE *out);
 
+/* The numbers of its table's rows by section, those first that a reader looks for, each with its heading. Returns
+ * how many. */
+int command_sections(const Command *command, int rows[OPTIONS_MAX], const char *headings[OPTIONS_MAX]);
+
 /* `shardopt --help`: the commands. */
 void help_of_program(FILE *out);
 

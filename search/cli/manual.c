@@ -276,17 +276,26 @@ static void write_owners(FILE *out, const CommandOption *row, const CommandOptio
 }
 
 static void write_shared_options(FILE *out, const Command *first) {
-    for (int i = 0; i < first->option_count; i++) {
-        const CommandOption *row = &first->options[i];
-        if (!row->name) continue;
-        if (row->heading) fprintf(out, ".SS %s\n", row->heading);
-        if (row->heading && strcmp(row->name, "model") == 0) write_text(out, MANUAL_MACHINE, ".PP\n");
+    int rows[OPTIONS_MAX];
+    const char *headings[OPTIONS_MAX], *heading = "";
+    int count = command_sections(first, rows, headings);
+    for (int i = 0; i < count; i++) {
+        const CommandOption *row = &first->options[rows[i]];
+        if (strcmp(heading, headings[i]) != 0) fprintf(out, ".SS %s\n", headings[i]);
+        heading = headings[i];
+        if (strcmp(row->name, "model") == 0) write_text(out, MANUAL_MACHINE, ".PP\n");
         write_tag(out, row);
         write_row_text(out, row);
         write_owners(out, row, first->options);
     }
     fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\n", out);
     write_text(out, "Print the options of the command, and nothing else. Every command has it.", ".IP\n");
+    fputs(".TP\n\\fB\\-\\-ignore\\-unknown\\fR\n", out);
+    write_text(
+        out,
+        "Of a pasted line: leave out options of other programs on which no answer depends (learning rates, paths, "
+        "logs), and say which. Without it they are errors.",
+        ".IP\n");
 }
 
 /* What a command has in addition to the options that were described: a table of its own, and notes. */

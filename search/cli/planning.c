@@ -26,6 +26,11 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
         fprintf(err,
                 "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as requested\n",
                 seq, number_grouped(request->question.model.max_seq, longest), request->question.model.name);
+    const Work *work = &request->question.work;
+    double typed = request->requested.batch_origin == FROM_OPTION ? request->requested.batch_tokens : 0;
+    if (typed > 0 && fabs(typed - (double)(work->sequences * work->seq)) >= 1 && !choice->quiet)
+        fprintf(err, "shardopt: warning: --batch: %s tokens are no whole number of sequences; planned with %s of %s\n",
+                number_grouped((int64_t)typed, longest), number_grouped(work->sequences, batch), seq);
     if (request->question.tuning.lengths && request->question.tuning.lengths->left_out && !choice->quiet)
         fprintf(err, "shardopt: warning: %s\n", request->question.tuning.lengths->left_out);
     if (request->question.model.left_out[0] && !choice->quiet)

@@ -1,105 +1,110 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Words that nobody knows: all of a line in one error, each with what to type. */
+/* Words that are refused, and what to type: the nearest name of the command's options, of other commands', of
+ * names.tsv. What is proposed is never run. */
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/replaced.h"
-#include "search/cli/synonyms.h"
+#include "search/cli/names.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* Whether a word is that option with a slip of letters, or its beginning, and not another word that looks like it. */
-static bool is_slip(const char *word, const char *option) {
-    int distance = name_distance(word, option);
-    size_t length = strlen(word);
-    if (distance == 0 || (length > 2 && strncasecmp(word, option, length) == 0)) return true;
-    return length > 3 && (distance == 1 || (word[0] == option[0] && distance <= (length < 12 ? 2 : 3)));
+/* How far a name may be for a slip of letters: one in three, and never all. */
+static int slips_of(size_t length) { return length < 3 ? 0 : length < 4 ? 1 : (int)(length + 1) / 3; }
+
+static const char *name_of(const char *word, size_t *length) {
+    const char *name = word + strspn(word, "-");
+    *length = strcspn(name, "=");
+    return name;
 }
 
-static const char *nearest_own(const Command *command, const char *name) {
-    const char *names[OPTIONS_MAX + 1];
-    size_t count = 0;
+typedef struct {
+    char name[64];
+    int distance;
+} Near;
+
+static void look(Near *near, const char *name, const char *candidate, size_t length) {
+    char text[sizeof near->name];
+    if (length >= sizeof text) return;
+    snprintf(text, sizeof text, "%.*s", (int)length, candidate);
+    int distance = name_distance(name, text);
+    if (distance >= near->distance || distance > slips_of(strlen(name)) || distance >= (int)strlen(name)) return;
+    near->distance = distance;
+    snprintf(near->name, sizeof near->name, "%s", text);
+}
+
+static Near near_own(const Command *command, const char *name) {
+    Near near = {.distance = INT_MAX};
     for (int i = 0; i < command->option_count; i++)
-        if (command_has_option(command, i)) names[count++] = command->options[i].name;
-    names[count++] = "help";
-    return name_nearest(name, names, count);
+        if (command_has_option(command, i))
+            look(&near, name, command->options[i].name, strlen(command->options[i].name));
+    look(&near, name, "help", 4);
+    return near;
 }
 
-/* Whether the meaning leads somewhere: to an option, or to a condition. */
-static bool leads(const Meaning *meaning) {
-    return meaning->own >= 0 || !word_among("pass switch note note= answer", meaning->what);
-}
-
-/* What another command calls it: "--prompt of `shardopt inference`"; NULL: none does. */
-static const char *of_other(const Command *command, const char *name, Arena *arena) {
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        Meaning meaning;
-        const Command *other = COMMANDS[i];
-        Place place = {.command = other, .value = "1"};
-        if (other == command || !word_among("inference plan sweep rl", other->name) ||
-            !meaning_of(name, &place, &meaning) || meaning.any || !leads(&meaning))
-            continue;
-        const char *what = meaning.own >= 0       ? other->options[meaning.own].name
-                           : *meaning.what == '-' ? meaning.what + 2
-                                                  : NULL;
-        if (what)
-            return arena_format(arena, "it is --%.*s of `shardopt %s`", (int)strcspn(what, " "), what, other->name);
+static Near near_alias(const Command *command, const char *name) {
+    Near near = {.distance = INT_MAX};
+    const char *kind = command_kind(command);
+    for (int i = 0; i < NAME_ROW_COUNT; i++) {
+        const NameRow *row = &NAME_ROWS[i];
+        bool mine = strcmp(row->kinds, kind) == 0 ||
+                    (strcmp(row->kinds, "any") == 0 && row->meaning[0] == '-' &&
+                     command_option(command, row->meaning + 2, strcspn(row->meaning + 2, " ")) >= 0);
+        for (const char *at = mine ? row->names : ""; *at; at += strspn(at, " ")) {
+            size_t length = strcspn(at, " ");
+            look(&near, name, at, length);
+            at += length;
+        }
     }
+    return near;
+}
+
+/* The other command that has an option of exactly this name; NULL: none. */
+static const Command *other_with(const Command *command, const char *name, size_t length) {
+    for (int pass = 0; pass < 2; pass++) /* first those that answer questions */
+        for (int i = 0; i < COMMAND_COUNT; i++) {
+            bool answers = word_among("plan inference rl sweep explain", COMMANDS[i]->name, strlen(COMMANDS[i]->name));
+            if (COMMANDS[i] != command && answers == (pass == 0) && command_option(COMMANDS[i], name, length) >= 0)
+                return COMMANDS[i];
+        }
     return NULL;
 }
 
-const char *unknown_answer(const Command *command, const char *word, Arena *arena) {
-    char name[64], slip[160];
-    const char *start = word + strspn(word, "-"), *said = NULL, *other;
-    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
-    Meaning meaning;
-    Place place = {.command = command, .value = strchr(start, '=') ? strchr(start, '=') + 1 : "1"};
-    if (meaning_of(name, &place, &meaning) && meaning.own < 0 && strcmp(meaning.what, "answer") == 0)
-        said = meaning.said;
-    const char *own = nearest_own(command, name), *near = NULL;
-    if (said && !(own && name_distance(name, own) <= 1)) return said; /* a letter is amiss, it is no other word */
-    if (own && is_slip(name, own)) return arena_format(arena, "did you mean --%s", own);
-    if ((other = of_other(command, name, arena))) return other;
-    if (meaning_of_slip(name, slip, sizeof slip)) {
-        place.value = "1";
-        if (meaning_of(slip, &place, &meaning) && leads(&meaning))
-            return arena_format(arena, "did you mean --%s", slip);
-        if ((other = of_other(command, slip, arena))) return other;
+bool option_is_far(const Command *command, const char *word) {
+    size_t length;
+    char name[64];
+    const char *start = name_of(word, &length);
+    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)length, 63), start);
+    return near_own(command, name).distance == INT_MAX && near_alias(command, name).distance == INT_MAX &&
+           !other_with(command, start, length);
+}
+
+bool option_unknown(const Command *command, const char *word, Error *error) {
+    size_t length;
+    char name[64], where[64];
+    const char *start = name_of(word, &length);
+    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)length, 63), start);
+    snprintf(where, sizeof where, "%.*s", (int)min_whole((int64_t)(length + (size_t)(start - word)), 63), word);
+    bool spelled = word[0] == '-' && word[1] != '-' && length > 1 &&
+                   (command_option(command, start, length) >= 0 || name_row(command_kind(command), start, length));
+    if (spelled) return error_set(error, ERROR_INPUT, where, "is not an option; did you mean -%s", where);
+    Near own = near_own(command, name);
+    const Command *other = other_with(command, start, length);
+    if (other && own.distance > 1)
+        return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is --%s of `shardopt %s`",
+                         command->name, name, other->name);
+    static const char *const KINDS[] = {"plan", "inference", "rl"}; /* kinds of rows, which are commands too */
+    for (size_t i = 0; i < COUNT_OF(KINDS) && own.distance > 1; i++) {
+        const NameRow *row = strcmp(command_kind(command), KINDS[i]) != 0 ? name_row(KINDS[i], start, length) : NULL;
+        if (row && row->meaning[0] != 'n')
+            return error_set(error, ERROR_INPUT, where, "is not an option of %s; it is one of `shardopt %s`",
+                             command->name, KINDS[i]);
     }
-    near = meaning_near(name, command);
-    if (near) return arena_format(arena, *near == '-' ? "nearest: %s" : "nearest: --require %s", near);
-    return arena_format(arena, "leave it out, or see shardopt %s --help", command->name);
-}
-
-int replaced_refuse(Replaced *out, const char *word, const char *answer) {
-    Unknown *unknown = ARENA_NEW(out->arena, Unknown, 1);
-    if (!unknown || !answer) return 0;
-    *unknown = (Unknown){.word = word, .answer = answer};
-    *out->last = unknown;
-    out->last = &unknown->next;
-    return out->any = true, 1;
-}
-
-int replaced_unknown(Replaced *out, const char *word) {
-    const char *answer = unknown_answer(out->command, word, out->arena);
-    answer = answer ? arena_format(out->arena, "is not an option; %s", answer) : NULL;
-    char *name = arena_format(out->arena, "%.*s", (int)strcspn(word, "="), word);
-    return name ? replaced_refuse(out, name, answer) : 0;
-}
-
-bool unknown_words(const Unknown *unknown, Error *error) {
-    char text[sizeof error->text];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", unknown->answer);
-    for (const Unknown *at = unknown->next; at && used < sizeof text; at = at->next)
-        used += (size_t)snprintf(text + used, sizeof text - used, "; %s: %s", at->word, at->answer);
-    return error_set(error, ERROR_INPUT, unknown->word, "%s", text);
-}
-
-void unknown_print(const Unknown *unknown, FILE *err) {
-    for (const char *before = "shardopt: "; unknown; unknown = unknown->next, before = "; ") {
-        Error error = {0};
-        error_set(&error, ERROR_INPUT, unknown->word, "%s", unknown->answer);
-        fprintf(err, "%s%s: %s%s", before, error.where, error.text, unknown->next ? "" : "\n");
-    }
+    Near alias = near_alias(command, name);
+    const Near *near = alias.distance < own.distance ? &alias : &own;
+    if (near->distance < INT_MAX)
+        return error_set(error, ERROR_INPUT, where, "is not an option; did you mean --%s", near->name);
+    return error_set(error, ERROR_INPUT, where, "is not an option; `shardopt %s --help` lists them", command->name);
 }

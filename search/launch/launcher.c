@@ -44,6 +44,14 @@ const char *launcher_plain_name(const char *word) {
     return word;
 }
 
+/* NULL: none is near. */
+static const char *nearest_launcher(const char *word) {
+    const char *names[32];
+    size_t count = 0;
+    for (int i = 0; i < launcher_count() && count < COUNT_OF(names); i++) names[count++] = launcher_name(i);
+    return name_nearest(word, names, count);
+}
+
 bool launchers_parse(const char *text, const char *where, LauncherSet *out, Error *error) {
     char word[LAUNCHER_NAME_SIZE], all[LAUNCHER_NAMES_SIZE];
     LauncherSet set = 0;
@@ -55,9 +63,12 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
         int found = 0;
         while (found < launcher_count() && (length >= sizeof word || !name_matches(name, launcher_name(found))))
             found++;
-        if (found == launcher_count())
-            return error_set(error, ERROR_INPUT, where, "\"%s\" is not a launcher; give any, %s", word,
+        if (found == launcher_count()) {
+            const char *near = nearest_launcher(word);
+            return error_set(error, ERROR_INPUT, where, "\"%s\" is not a launcher; %s%s%sgive any, %s", word,
+                             near ? "did you mean " : "", near ? near : "", near ? "? " : "",
                              launcher_names(launchers_all(), ", ", " or ", all, sizeof all));
+        }
         set |= 1u << found;
         text += length;
         if (*text == '\0') break;

@@ -7,7 +7,7 @@
 
 #define MACHINE_OPTION_ROWS(USE)                                                                                       \
     [OPTION_MODEL] = INPUT_ROW(                                                                                        \
-        "model", "NAME", USE, .heading = "Model and machine",                                                          \
+        "model", "NAME", USE, .heading = "Model",                                                                      \
         .help = "a model of `shardopt models`, a Hugging Face config.json, or its folder",                             \
         .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "   \
                    "Llama 3.1), a Hugging Face config.json, or its folder.",                                           \
@@ -17,7 +17,8 @@
 /* The machine alone. */
 #define SIZE_OPTION_ROWS(USE)                                                                                          \
     [OPTION_CHIP] = INPUT_ROW(                                                                                         \
-        "chip", "NAME", USE, .help = "a chip of `shardopt chips`, or a cloud's instance (v5p of pods and slices)",     \
+        "chip", "NAME", USE, .heading = "Machine",                                                                     \
+        .help = "a chip of `shardopt chips`, or a cloud's instance (v5p of pods and slices)",                          \
         .details = "A name of `shardopt chips`, or a cloud's instance: a3-highgpu-4g, or h100:4, has hosts of 4. "     \
                    "Without it --pods and --slice are of v5p.",                                                        \
         .values = "@chips"),                                                                                           \
@@ -58,7 +59,8 @@
 /* Of sweeps of both. */
 #define SWEEP_OPTION_ROWS                                                                                              \
     [OPTION_SHARD] = OPTION_ROW(                                                                                       \
-        "shard", "K/N", USE_SWEEP, .help = "only every N-th point, from the K-th: a part for `shardopt merge`",        \
+        "shard", "K/N", USE_SWEEP, .heading = "Sweep",                                                                 \
+        .help = "only every N-th point, from the K-th: a part for `shardopt merge`",                                   \
         .details = "Only every N-th point, from the K-th (1 to N): a part, of JSON lines. In a job array of Slurm: "   \
                    "sweep ... --shard $SLURM_ARRAY_TASK_ID/8 -o part$SLURM_ARRAY_TASK_ID, then merge part*."),         \
     [OPTION_RESUME] = OPTION_ROW(                                                                                      \

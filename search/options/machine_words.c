@@ -76,16 +76,20 @@ static void list_values(const char *values, char *out, size_t size) {
 }
 
 bool choice_read(const char *text, const char *where, const char *values, int *out, Error *error) {
-    char all[128];
-    int i = 0;
+    char all[128], near[32] = "", one[32];
+    int i = 0, distance = 3; /* of a slip */
     if (!text) return true;
     for (const char *word = values; *word; i++) {
         size_t length = strcspn(word, " ");
         if (strlen(text) == length && strncmp(word, text, length) == 0) return *out = i, true;
+        snprintf(one, sizeof one, "%.*s", (int)length, word);
+        int slips = name_distance(text, one);
+        if (slips < distance && slips < (int)length) distance = slips, memcpy(near, one, sizeof near);
         word += length + (word[length] == ' ');
     }
     list_values(values, all, sizeof all);
-    return error_set(error, ERROR_INPUT, where, "\"%.60s\" is not one of its values; give %s", text, all);
+    return error_set(error, ERROR_INPUT, where, "\"%.60s\" is not one of its values; %s%s%sgive %s", text,
+                     near[0] ? "did you mean " : "", near, near[0] ? "? " : "", all);
 }
 
 bool words_choice(const Words *words, Option option, int *out) {

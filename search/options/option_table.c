@@ -88,21 +88,23 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_SAMPLES] = INPUT_ROW("samples", "N", ALL, .help = "samples of the data: 52k (10,000)"),
     [OPTION_EPOCHS] = INPUT_ROW("epochs", "N", ALL, .help = "how often each is seen (1)"),
     [OPTION_LENGTHS] = INPUT_ROW(
-        "lengths", "FILE", ALL, .help = "lengths of the samples, one a line, or quantiles (p50 400)",
+        "lengths", "FILE", ALL, .heading = "Fine-tuning",
+        .help = "lengths of the samples, one a line, or quantiles (p50 400)",
         .details = "A file of how long samples are: a line has a length and perhaps a weight, or a quantile and a "
                    "length (p50 400). --max-length cuts them; without it the longest is. Packed, unless --packing says "
                    "otherwise; padded to the longest of a microbatch, or padding-free, a step waits for the rank that "
                    "has most."),
-    [OPTION_MTBF] = INPUT_ROW(
-        "mtbf", "TIME", ALL, .help = "mean time between failures of the job, 3h or none (the chip's, over the chips)",
-        .details = "Mean time between failures that stop the whole job: 3h, 40m, or none. By default the "
-                   "catalog's hours of one chip over the chips of the plan."),
+    [OPTION_MTBF] =
+        INPUT_ROW("mtbf", "TIME", ALL, .heading = "Failures",
+                  .help = "mean time between failures of the job, 3h or none (the chip's, over the chips)",
+                  .details = "Mean time between failures that stop the whole job: 3h, 40m, or none. By default the "
+                             "catalog's hours of one chip over the chips of the plan."),
     [OPTION_RESTART] = INPUT_ROW("restart", "TIME", ALL, .help = "from a failure until steps run again (10 minutes)"),
     [OPTION_STORAGE] = INPUT_ROW("storage", "BYTES", ALL,
                                  .help = "bytes a second that a checkpoint is written at (0.15G a chip, 100G at most)"),
     [OPTION_REQUIRE] = INPUT_ROW(
-        "require", "CONDITIONS", ALL, .heading = "Space",
-        .help = "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\"",
+        "require", "CONDITIONS", ALL, .heading = "Conditions",
+        .help = "only plans like \"tensor=4 pipeline<=8\", or --tp 4, --pp, --dp, --fsdp, --cp, --ep, --mbs",
         .details = "Only plans like \"tensor=4 pipeline<=8 schedule=1f1b\": a role, one of = <= >=, and a number, or "
                    "a knob by its name in the JSON report and a setting, with blanks or commas between. Knobs: "
                    "microbatches, microbatch_sequences, schedule, virtual_stages, zero_stage (or zero), "
@@ -150,11 +152,11 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_OBJECTIVE] = INPUT_ROW(
         "objective", "WHAT", ALL, .help = "least time, chip-hours or cost, per requested token (time)",
         .details = "time, chip-hours or cost, each per requested token (time).", .values = "time chip-hours cost"),
-    [OPTION_TOP] =
-        INPUT_ROW("top", "K", USE_PLAN, .help = "show the K best plans (else up to 5 that differ in kind)",
-                  .details = "The K best plans, also where they are nearly alike. Without it the report has up to five "
-                             "that differ in kind: the best of each launcher, with and without a pipeline, with 15% "
-                             "of HBM left free, and, on TPUs, with fsdp and data alone."),
+    [OPTION_TOP] = INPUT_ROW(
+        "top", "K", USE_PLAN, .heading = "Output", .help = "show the K best plans (else up to 5 that differ in kind)",
+        .details = "The K best plans, also where they are nearly alike. Without it the report has up to five "
+                   "that differ in kind: the best of each launcher, with and without a pipeline, with 15% "
+                   "of HBM left free, and, on TPUs, with fsdp and data alone."),
     [OPTION_VARIANTS] =
         INPUT_ROW("variants", NULL, USE_PLAN, .help = "show every placement and knob setting as a plan of its own"),
     [OPTION_SENSITIVITY] = OPTION_ROW(
@@ -223,7 +225,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "free layout the best current one known for the chip. as-is (--as-is) is that software as a first "
                    "run has it, on real data and without what tuned recipes switch on, where runs distinguish the two: "
                    "mixtures of experts on racks."),
-    [OPTION_BRUTE_FORCE] = INPUT_ROW("brute-force", NULL, USE_PLAN | USE_SWEEP, .heading = "Search and output",
+    [OPTION_BRUTE_FORCE] = INPUT_ROW("brute-force", NULL, USE_PLAN | USE_SWEEP, .heading = "Search",
                                      .help = "evaluate every plan, without cutting any by bounds"),
     [OPTION_TIME_LIMIT] = INPUT_ROW(
         "time-limit", "S", ALL, .help = "stop after this many seconds and report the remaining gap (exit code 4)",
@@ -243,7 +245,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                               "is 0 then. The default, 0.5%, is what the cost model cannot distinguish."),
     [OPTION_THREADS] = {OPTION_ROW_THREADS, .use = ALL},
     [OPTION_PLAN] = OPTION_ROW(
-        "plan", "PLAN", ONE, .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
+        "plan", "PLAN", ONE, .heading = "Plan",
+        .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
         .details = "Degrees, and knobs as in the JSON report: \"data=2 fsdp=1024 tensor=4 microbatches=8 zero=1\". "
                    "What is not named is chosen best."),
     [OPTION_PLANS] = OPTION_ROW(
@@ -318,10 +321,10 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    .values = "text json html"),
     [OPTION_BENCH_FORMAT] = {OPTION_ROW_TEXT_OR_JSON, .use = USE_BENCH},
     SWEEP_OPTION_ROWS,
-    [OPTION_DEADLINE] = {OPTION_ROW_DEADLINE, .use = USE_SWEEP},
+    [OPTION_DEADLINE] = {OPTION_ROW_DEADLINE, .use = USE_SWEEP, .heading = "Sweep"},
     [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
     [OPTION_CERTIFICATE] = OPTION_ROW(
-        "certificate", "FILE", USE_PLAN,
+        "certificate", "FILE", USE_PLAN, .heading = "Output",
         .help = "write the bound or result of every parallelism configuration to FILE, to be checked",
         .details = "Write there, as a table with tabs, what became of every parallelism configuration (dp, tp, pp ...) "
                    "on every machine and batch of the space: placements, knobs, the bound and the reason why it was "

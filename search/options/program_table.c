@@ -4,7 +4,7 @@
 
 const CommandOption PROGRAM_OPTIONS[OPTION_COUNT] = {
     SIZE_OPTION_ROWS(0),
-    [OPTION_AXES] = INPUT_ROW("axes", "N", 0, .heading = "Space",
+    [OPTION_AXES] = INPUT_ROW("axes", "N", 0, .heading = "Conditions",
                               .help = "factorizations of the machine into at most so many axes, 1 to 3 (2)"),
     [OPTION_FIX] = INPUT_ROW(
         "fix", "LIST", 0, .help = "arguments with a sharding of their own: \"0=x,- 7=-,xy\"",
@@ -31,7 +31,7 @@ const CommandOption PROGRAM_OPTIONS[OPTION_COUNT] = {
     [OPTION_STACK] = INPUT_ROW("stack", "NAME", 0, .help = "the software of that file (the chip's best current)"),
     [OPTION_HBM_RESERVE] = INPUT_ROW("hbm-reserve", "SHARE", 0, .help = "fraction of HBM to keep free (10%)"),
     [OPTION_TIME_LIMIT] = OPTION_ROW(
-        "time-limit", "S", 0, .heading = "Search and output",
+        "time-limit", "S", 0, .heading = "Output",
         .help = "for each mesh, search until then (without: an amount of work)",
         .details = "For each mesh, search until then; without, an amount of work, so that the answer is the same on "
                    "every machine."),

@@ -60,7 +60,7 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_ENGINE] = INPUT_ROW("engine", "NAME", 0, .help = "who generates: vllm, sglang or tensorrt-llm (vllm)",
                                 .values = "vllm sglang tensorrt-llm"),
     [OPTION_LAG] = INPUT_ROW(
-        "lag", "STEPS", 0, .heading = "Space",
+        "lag", "STEPS", 0, .heading = "Conditions",
         .help = "updates that weights may be behind when an answer begins, 0 to 8 (1)",
         .details = "How many updates the weights that generate may be behind those that are trained (1): 0 is on "
                    "policy; 1 lets a split generate the next step's answers while it trains; 8 at most."),
@@ -95,8 +95,8 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_RESTART] = INPUT_ROW("restart", "DURATION", 0, .help = "from a failure until steps run again (10m)"),
     [OPTION_KV_DTYPE] =
         INPUT_ROW("kv-dtype", "TYPE", 0, .help = "of the cache: bf16 or fp8 (bf16)", .values = "bf16 fp8"),
-    [OPTION_BRUTE_FORCE] = OPTION_ROW("brute-force", NULL, USE_RL, .heading = "Search and output",
-                                      .help = "search every split, to check the bounds"),
+    [OPTION_BRUTE_FORCE] =
+        OPTION_ROW("brute-force", NULL, USE_RL, .heading = "Output", .help = "search every split, to check the bounds"),
     [OPTION_FRONT] = OPTION_ROW("front", NULL, USE_RL,
                                 .help = "print on stderr the best step for each lag, and for fewer and more hosts"),
     [OPTION_EMIT] = OPTION_ROW(
@@ -111,16 +111,16 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                    "mean of the answers is in no file: give --answer.",
         .values = "@files"),
     [OPTION_FORMAT] = OPTION_ROW(
-        "format", "FORMAT", 0,
+        "format", "FORMAT", 0, .heading = "Output",
         .help = "text, json, html or brief (60 lines of JSON); of sweeps also csv, markdown (text)",
         .details = "text, json, html, or brief: JSON of at most 60 lines (text); of `sweep rl` text, json, csv "
                    "or markdown.",
         .values = "text json html brief csv markdown"),
     SWEEP_OPTION_ROWS,
-    [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_RL},
+    [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_RL, .heading = "Output"},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, USE_RL, .help = "print on stderr how long it took"),
     [OPTION_VERBOSE] = OPTION_ROW("verbose", NULL, USE_RL, .letter = 'v',
                                   .help = "say what became of every split: a line of the certificate for each"),
-    [OPTION_QUIET] = OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "no warnings"),
+    [OPTION_QUIET] = OPTION_ROW("quiet", NULL, 0, .heading = "Output", .letter = 'q', .help = "no warnings"),
 };

@@ -50,7 +50,7 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                    "others: a hit needs room. HBM has what sequences leave, then GB of each chip's host "
                    "memory (copied, or computed again where that is quicker). One pool only."),
     [OPTION_ENGINE] =
-        INPUT_ROW("engine", "NAME", 0, .heading = "Space",
+        INPUT_ROW("engine", "NAME", 0, .heading = "Conditions",
                   .help = "vllm, sglang, tensorrt-llm, maxtext, several with commas, or any (the chip's)",
                   .details = "Only what these engines can launch: vllm, sglang, tensorrt-llm, maxtext, or "
                              "several with commas (those of the chip). With any: what divides and fits, under "
@@ -88,7 +88,7 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                              "TensorRT-LLM and MaxText take is not of all HBM, and stays."),
     [OPTION_PROFILE] = INPUT_ROW("profile", "NAME", 0, .help = "ideal (roofline only), default, or a file (default)",
                                  .values = "default ideal"),
-    [OPTION_TOP] = INPUT_ROW("top", "K", USE_INFERENCE, .heading = "Search and output",
+    [OPTION_TOP] = INPUT_ROW("top", "K", USE_INFERENCE, .heading = "Output",
                              .help = "show K points of the Pareto front (else up to 4 that differ in kind)"),
     [OPTION_BRUTE_FORCE] =
         OPTION_ROW("brute-force", NULL, USE_INFERENCE, .help = "evaluate every point, to check the bounds"),
@@ -125,5 +125,5 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                    "test, of what `emit` wrote all.",
         .values = "@files"),
     SWEEP_OPTION_ROWS,
-    [OPTION_QUIET] = OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "no warnings"),
+    [OPTION_QUIET] = OPTION_ROW("quiet", NULL, 0, .heading = "Output", .letter = 'q', .help = "no warnings"),
 };

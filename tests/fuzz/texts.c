@@ -7,8 +7,8 @@
 #include "models/parameters.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
+#include "search/cli/names.h"
 #include "search/cli/planning.h"
-#include "search/cli/synonyms.h"
 #include "search/graph/problem.h"
 #include "search/graph/solve.h"
 #include "search/launch/import.h"
@@ -350,21 +350,29 @@ void fuzz_tables(char *text, size_t size) {
     arena_free(&arena);
 }
 
-/* Whatever the words are, one a line, they are those of a command, as a question too, or refused with one line; one in
- * sixteen becomes a request, for which the zoo is loaded. */
+/* Whatever the words are, one a line, they are those of a command, or refused with one line; one in sixteen becomes a
+ * request, for which the zoo is loaded. What is read is options of the command's own, which are read again as they
+ * are. */
 void fuzz_words(char *text, size_t size) {
     enum { WORDS_MAX = 24 };
+    static const Command *const READ[] = {&COMMAND_PLAN, &COMMAND_INFERENCE, &COMMAND_RL, &COMMAND_EXPLAIN,
+                                          &COMMAND_EMIT};
     Arena arena = {0};
-    Error error = {0};
+    Error error = {0}, twice = {0};
     Options options;
-    char *words[WORDS_MAX + 1] = {"plan"};
+    const Command *command = READ[size % COUNT_OF(READ)];
+    char *words[WORDS_MAX + 1] = {(char *)command->name}, **typed = words, **again;
     int count = 1;
     for (char *word = strtok(text, "\n"); word && count < WORDS_MAX; word = strtok(NULL, "\n")) words[count++] = word;
     Request *request = ARENA_NEW(&arena, Request, 1);
-    char *named = NULL, **typed = size % 2 && count > 1 ? question_words(&count, words, &arena, &named) : words;
-    const Command *command = named ? command_named(named, &error) : &COMMAND_PLAN;
     bool whole = command == &COMMAND_PLAN && size % 16 == 0;
-    bool ok = typed && command && options_parse(count, typed, command, &arena, &options, &error) &&
+    CommandLine first = {.command = command, .arena = &arena}, second = first;
+    int read = count, more;
+    if (words_read(&first, &read, &typed, &twice)) {
+        again = typed, more = read;
+        if (!words_read(&second, &more, &again, &twice) || more != read) abort();
+    }
+    bool ok = options_parse(count, words, command, &arena, &options, &error) &&
               (!whole || request_from_options(&options, &arena, request, &error));
     fuzz_check(ok, &error);
     if (ok && whole && (request->question.work.sequences < 1 || request->question.machine.mesh.chips < 1)) abort();

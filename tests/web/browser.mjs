@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // shardopt.html in headless Chromium, opened from disk: what it answers has the bytes of the native program, a link opens
-// as it was, so do words as people type them and --what-if, bad input is answered in the program's one line, nothing is asked for; keyboard, names for screen readers
+// as it was, so does --what-if, bad input is answered in the program's one line, nothing is asked for; keyboard, names for screen readers
 // (axe), dark and light, a phone's width.
 //
 //   node browser.mjs shardopt.html PROGRAM SOURCE [FOLDER]     screenshots go to FOLDER where one is given; those of
@@ -123,18 +123,10 @@ async function tenQuestions() {
     await tab.context().close();
 }
 
-// Words that somebody types, another question by --what-if, and a chip that is a whole machine.
-async function words() {
-    const LINES = ['serve 70b on 8 h200', 'grpo qwen3 8b on 2 nodes of h100', 'train 70b on 64 h100 nodes',
-        'finetune llama 8b with lora on 8 h100'];
-    const tab = await open(`tab=words&words=${encodeURIComponent(LINES[0])}`);
-    for (const words of LINES) {
-        await ask(tab, `#tab=words&words=${encodeURIComponent(words)}`);
-        const native = natively(`shardopt ${words}`, '--format html');
-        expect(native.status === 0 && (await saved(tab, '#save-page')).equals(native.stdout), `${words}: the page has other bytes`);
-        expect(await tab.textContent('#wrong') === native.stderr.toString().trim(), `${words}: other advice`);
-        expect(await tab.isEnabled('#copy-script'), `${words}: no launch script`);
-    }
+// Another question by --what-if, and a chip that is a whole machine.
+async function whatIfs() {
+    const tab = await open('tab=plan&model=8b&chip=h100&unit=nodes&size=2');
+    expect((await tab.textContent('body')).indexOf('In words') < 0, 'sentences are asked for');
     for (const hash of ['tab=plan&model=8b&chip=h100&unit=nodes&size=2&whatif=chip%3Db200%3B+nodes%3D4', 'tab=serve&model=8b&chip=h100&unit=nodes&size=1&whatif=chip%3Dh200',
         'tab=tune&model=8b&chip=h100&unit=nodes&size=1&method=lora&rank=16&whatif=nodes%3D2', 'tab=rl&model=8b&chip=h100&unit=nodes&size=2&whatif=chip%3Dh200']) {
         await ask(tab, `#${hash}`);
@@ -354,7 +346,7 @@ async function looks() {
     }
 }
 
-for (const part of [tenQuestions, words, wrongInput, files, controls, reader, looks].filter(part => !process.env.PART || part.name === process.env.PART)) {
+for (const part of [tenQuestions, whatIfs, wrongInput, files, controls, reader, looks].filter(part => !process.env.PART || part.name === process.env.PART)) {
     try {
         await part();
     } catch (error) {

@@ -7,7 +7,9 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text/prose.h"
+#include "base/util.h"
 #include "search/answer/tie.h"
+#include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
@@ -17,19 +19,24 @@
 
 #include <string.h>
 
+/* Formats of training, then servers, as completion has them. */
 static bool unknown_format(const char *name, Error *error) {
-    char all[128] = "";
-    const EmitFormat *format;
-    for (int i = 0; (format = emit_format_at(i)) != NULL; i++) {
-        size_t length = strlen(all);
-        snprintf(all + length, sizeof all - length, "%s%s",
-                 i == 0                  ? ""
-                 : emit_format_at(i + 1) ? ", "
-                                         : " or ",
-                 format->name);
+    enum { FORMATS_MAX = 32, LETTERS_MAX = 24 };
+    char words[FORMATS_MAX][LETTERS_MAX];
+    const char *names[FORMATS_MAX];
+    int count = 0;
+    Prose all = {0};
+    for (const char *at = COMMAND_EMIT.argument_values; *at && count < FORMATS_MAX; at += strspn(at, " ")) {
+        int letters = (int)strcspn(at, " ");
+        snprintf(words[count], LETTERS_MAX, "%.*s", letters, at);
+        names[count] = words[count];
+        prose_item(&all, ", ", "%s", words[count++]);
+        at += letters;
     }
-    if (!name) return error_set(error, ERROR_INPUT, "emit", "has no format; give %s first", all);
-    return error_set(error, ERROR_INPUT, name, "is no format; give %s", all);
+    const char *near = name ? name_nearest(name, names, (size_t)count) : NULL;
+    if (!name) return error_set(error, ERROR_INPUT, "emit", "has no format; give one of %s", all.text);
+    return error_set(error, ERROR_INPUT, name, "is no format; %s%s%sgive one of %s", near ? "did you mean " : "",
+                     near ? near : "", near ? "? " : "", all.text);
 }
 
 static void list_formats(FILE *out) {

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
-#include "search/cli/meaning.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
 #include "search/engine/proof/certificate.h"
@@ -141,32 +140,23 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 /* What the manual says in addition to the options. */
 static const CommandNote NOTES[] = {
-    {"WORDS",
-     "The field's words for options are understood too: --gpus and --tpus (--chips), --gpu (--chip), --gbs and "
-     "--global-batch-size (--sequences), --seq-len (--seq), --dtype (--precision), --framework (--for), --json, --csv, "
-     "--markdown and --html (--format); --tp, --pp, --dp, --cp, --ep, --fsdp and --mbs are conditions of --require, "
-     "which with --plan also takes \"tp=8 pp=4\" and \"TP8 PP4\". --ep is the role expert; experts over ranks of data "
-     "and tensor are folded_expert. megatron-lm, megatron-bridge and nemo are megatron."},
+    {"WORDS", "At most two words stand without an option, a model and a machine: `shardopt 70b 64xh100`, `shardopt 8b "
+              "v5p-128`. Sentences are "
+              "not read. Options may have the names that other programs have for them, of an exact table "
+              "(search/cli/names.tsv; _ is -): "
+              "--gpus and --tpus (--chips), --gpu (--chip), --gbs and --global-batch-size (--sequences), --seq-len "
+              "(--seq), --dtype "
+              "(--precision), --framework (--for), --json, --csv, --markdown and --html (--format); --tp, --pp, --dp, "
+              "--cp, --ep, --fsdp and "
+              "--mbs are conditions of --require, which with --plan also takes \"tp=8 pp=4\" and \"TP8 PP4\". --ep is "
+              "the role expert; "
+              "experts over ranks of data and tensor are folded_expert. A switch takes true or false. A launch line as "
+              "it stands is read by "
+              "`shardopt explain --from-config -`."},
     {0},
 };
 
-/* How soon, or for how much, is a question of machines: `sweep` compares them. */
-static const Command *machines_compared(int argc, char **argv) {
-    for (int i = 1; i < argc; i++) {
-        const char *name = argv[i] + strspn(argv[i], "-"), *inside = strchr(name, '=');
-        Place place = {.command = &COMMAND_SWEEP, .value = inside ? inside + 1 : i + 1 < argc ? argv[i + 1] : NULL};
-        Meaning meaning;
-        bool valued = argv[i][0] == '-' && place.value && place.value[0] != '-' && meaning_of(name, &place, &meaning);
-        const char *own = valued && meaning.own >= 0 ? COMMAND_SWEEP.options[meaning.own].name : "";
-        if (word_among("deadline budget", own) ||
-            (valued && (meaning_is(&meaning, "--deadline") || meaning_is(&meaning, "--budget"))))
-            return &COMMAND_SWEEP;
-    }
-    return NULL;
-}
-
 const Command COMMAND_PLAN = {
-    .other = machines_compared,
     .name = "plan",
     .summary = "search, and print the best plans with their proof",
     .usage = "[plan] --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --pods N | --chips N] [OPTIONS]",

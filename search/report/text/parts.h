@@ -32,6 +32,7 @@ void bars_write(const char *title, const Request *request, const RankedPlan *ran
 /* "Assumed:" for the plan that is explained, and "Searched:". */
 void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out);
 void searched_write(const Report *report, TextOut out);
+const char *conditions_words(const Report *report); /* whose conditions exclude plans */
 
 /* The tables of plans and of ways out. False: memory is out. */
 bool plans_write(const Report *report, TextOut out);

@@ -3,6 +3,7 @@
 #include "search/report/report.h"
 
 #include "base/text/terminal.h"
+#include "base/util.h"
 #include "mesh/host_link.h"
 #include "search/report/plan_fields.h"
 #include "search/report/text/parts.h"
@@ -225,15 +226,38 @@ void ways_out_write(const Report *report, const char *before, TextOut out) {
     }
 }
 
+/* "tensor 8 x pipeline 3 = 24 does not divide 32 chips": the degrees that a line names; false: they divide them. */
+static bool write_indivisible(const Report *report, TextOut out) {
+    const SpaceRules *space = &report->request->space;
+    int64_t product = 1, chips = report->request->question.machine.mesh.chips;
+    Prose degrees = {0};
+    int count = 0;
+    for (int i = 0; i < space->requirement_count; i++) {
+        const Requirement *one = &space->requirements[i];
+        if (one->knob != KNOB_NONE || one->either || one->op != REQUIRE_EQUAL || one->degree < 2) continue;
+        prose_item(&degrees, " x ", "%s %lld", role_name(one->role), (long long)one->degree);
+        product = min_whole(product, INT64_C(1) << 40) * one->degree;
+        count++;
+    }
+    if (chips < 1 || chips % product == 0) return false;
+    char all[NUMBER_TEXT_SIZE], of[NUMBER_TEXT_SIZE];
+    Prose text = {0};
+    prose_add(&text, "No plan fits: %s%s%s does not divide %s chips.", degrees.text, count > 1 ? " = " : "",
+              count > 1 ? number_grouped(product, all) : "", number_grouped(chips, of));
+    prose_write(out, "", "", text.text);
+    return true;
+}
+
 /* Nothing is left though memory is not what lacks. */
 static void write_all_cut(const Report *report, TextOut out) {
+    if (write_indivisible(report, out)) return;
     const Certificate *certificate = &report->result.certificate;
     char all[COUNT_TEXT_SIZE], count[COUNT_TEXT_SIZE];
     Prose text = {0};
     prose_add(&text, "No plan fits: of all %s plans,", count_text(certificate->plans_covered, true, all));
     if (certificate->plans_pruned[PRUNED_REQUIRE] > 0)
-        prose_add(&text, " %s are excluded by --require or --for, and",
-                  count_text(certificate->plans_pruned[PRUNED_REQUIRE], true, count));
+        prose_add(&text, " %s are excluded by %s, and",
+                  count_text(certificate->plans_pruned[PRUNED_REQUIRE], true, count), conditions_words(report));
     prose_add(&text, " %s have sizes that do not divide or would need padding that no launcher accepts.",
               count_text(certificate->plans_pruned[PRUNED_INDIVISIBLE], true, count));
     prose_write(out, "", "", text.text);

@@ -7,7 +7,7 @@
 #include <math.h>
 
 static const char *const CUT_WORDS[PRUNED_COUNT] = {
-    [PRUNED_REQUIRE] = "excluded by --require or --for",
+    [PRUNED_REQUIRE] = NULL, /* conditions_words() */
     [PRUNED_INDIVISIBLE] = "with sizes that do not divide or with padding that no launcher accepts",
     [PRUNED_EQUAL] = "equal to another plan, as their knobs make no difference",
     [PRUNED_MEMORY] = "that do not fit in HBM",
@@ -15,6 +15,13 @@ static const char *const CUT_WORDS[PRUNED_COUNT] = {
     [PRUNED_KNOB_BOUND] = "by the bound on their knobs",
     [PRUNED_TIME_LIMIT] = "not reached before the search ended",
 };
+
+/* Whose conditions exclude plans: the line's, or those of launchers that it does not name. */
+const char *conditions_words(const Report *report) {
+    const Request *request = report->request;
+    bool given = request->space.requirement_count > 0 || request->requested.launchers_origin == FROM_OPTION;
+    return given ? "--require or --for" : "what the usual launchers run (--for any)";
+}
 
 static void write_space(const Report *report, TextOut out) {
     const Certificate *certificate = &report->result.certificate;
@@ -36,7 +43,8 @@ static void write_space(const Report *report, TextOut out) {
               certificate->plans_evaluated == 1 ? "was" : "were");
     for (int i = 0; i < PRUNED_COUNT; i++)
         if (certificate->plans_pruned[i] > 0)
-            prose_item(&cut, ", ", "%s %s", count_text(certificate->plans_pruned[i], true, a), CUT_WORDS[i]);
+            prose_item(&cut, ", ", "%s %s%s", count_text(certificate->plans_pruned[i], true, a),
+                       CUT_WORDS[i] ? CUT_WORDS[i] : "excluded by ", CUT_WORDS[i] ? "" : conditions_words(report));
     if (cut.used > 0) prose_add(&text, "; these were cut: %s", cut.text);
     prose_add(&text, ". %s of %s parallelism configurations were expanded, and %s layout%s solved.",
               number_grouped(certificate->degree_tuples_expanded, c), number_grouped(certificate->degree_tuples, d),

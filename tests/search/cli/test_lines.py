@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Lines of a shell with what should come of them: lines/*.tsv. Each row has, between tabs, the exit code (128 + signal where
-one ended it), the line, what stdout must have in it, what stderr must, and the row's name. "-": the stream is empty; "":
-nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
+one ended it), the line, what stdout must have in it, what stderr must, and the row's name. "-": the stream is empty; "=...": it
+is this; "": nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
 
 In a line $P is the program, $S the sources, $D a folder of the file's rows. `setup` runs once; `before` stands before each
 line; `sample` has every fifth row that follows run under sanitizers, of those that end well every tenth; `all` ends it.
@@ -31,6 +31,8 @@ class Lines(unittest.TestCase):
     def stream(self, wanted, text):
         if wanted == "-":
             self.assertEqual(text, "")
+        elif wanted.startswith("="):
+            self.assertEqual(text, plain(wanted[1:]))
         else:
             for part in wanted.split("\\|"):
                 self.assertTrue(plain(part) in text, f"no {part!r} in {text[:600]!r}")
