@@ -19,7 +19,7 @@ static void check_same_best(const char *command, const char *more) {
     char text[400];
     RequestedSearch quick, other;
     snprintf(text, sizeof text, "%s %s", command, more);
-    asked_open(&quick, command);
+    asked_open_by_time(&quick, command);
     asked_open(&other, text);
     cr_assert(quick.result.plan_count == 1 && other.result.plan_count >= 1, "%s", command);
     const RankedPlan *best = &quick.result.plans[0], *wanted = &other.result.plans[0];
