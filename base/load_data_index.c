@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/data_index.h"
 #include "base/build.h"
+#include "base/data_index.h"
 #include "base/file.h"
 #include "base/util.h"
 
@@ -71,8 +71,7 @@ static bool take_row(Taking *taking, char *line, const struct stat *notes, Arena
     const char *path = arena_format(arena, "%s%s", taking->index.folder, file + taking->length);
     if (!path) return false;
     taking->whole = taking->whole && line && is_as_noted(path, atoll(size), notes);
-    if (taking->whole)
-        taking->index.rows[taking->index.count++] = (IndexRow){file + taking->length + 1, sha256, line};
+    if (taking->whole) taking->index.rows[taking->index.count++] = (IndexRow){file + taking->length + 1, sha256, line};
     return true;
 }
 

@@ -48,8 +48,8 @@ static bool note_optimizer(FILE *out, const Read *read, const DataFilePlace *pla
     (void)read, (void)arena;
     cJSON *json = json_read_file(place->path, error);
     const cJSON *alias, *aliases = cJSON_GetObjectItemCaseSensitive(json, "aliases");
-    cJSON_ArrayForEach(alias, aliases)
-        if (cJSON_IsString(alias)) fprintf(out, "%s%s", alias == aliases->child ? "" : "\t", alias->valuestring);
+    cJSON_ArrayForEach(alias, aliases) if (cJSON_IsString(alias))
+        fprintf(out, "%s%s", alias == aliases->child ? "" : "\t", alias->valuestring);
     cJSON_Delete(json);
     return json != NULL;
 }

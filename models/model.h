@@ -144,8 +144,8 @@ typedef struct {
 
 typedef struct {
     char name[MODEL_NAME_SIZE];
-    const char *path; /* the file it was read from, in the caller's arena; NULL means none */
-    bool noted;       /* only what finds a model is there, not the model (zoo_names) */
+    const char *path;     /* the file it was read from, in the caller's arena; NULL means none */
+    bool noted;           /* only what finds a model is there, not the model (zoo_names) */
     int64_t noted_active; /* then its active parameters */
     char aliases[MODEL_ALIASES_MAX][MODEL_NAME_SIZE];
     int alias_count;

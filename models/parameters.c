@@ -11,9 +11,9 @@
 
 int model_part_named(const char *key) {
     static const char *const KEYS[] = {
-        "attention",  "mlp",  "experts", "router", "embedding", "unembedding", "positions", "norms",
-        "biases",     "indexer", "cross_attention", "linear", "shared_experts", "ple", "ngram", "hyper",
-        "mtp", "vision", "audio", "projector", "other"};
+        "attention", "mlp",    "experts", "router",          "embedding", "unembedding",    "positions",
+        "norms",     "biases", "indexer", "cross_attention", "linear",    "shared_experts", "ple",
+        "ngram",     "hyper",  "mtp",     "vision",          "audio",     "projector",      "other"};
     _Static_assert(COUNT_OF(KEYS) == PART_COUNT, "one key for each column");
     for (int i = 0; i < PART_COUNT; i++)
         if (strcmp(KEYS[i], key) == 0) return i;
@@ -172,8 +172,8 @@ Parameters model_parameters(const Model *model) {
     p.embedding = times(model->vocab, model->embedding_width ? model->embedding_width : D);
     p.unembedding = model->tied || model->no_head ? 0 : p.embedding;
     p.positions = times(model->learned_positions, D);
-    p.norms = plus(p.norms,
-                   times((model->embedding_norm ? 1 : 0) + (model->no_last_norm ? 0 : 1), norm_parameters(model)));
+    p.norms =
+        plus(p.norms, times((model->embedding_norm ? 1 : 0) + (model->no_last_norm ? 0 : 1), norm_parameters(model)));
     p.biases = plus(p.biases, model->logits_bias ? model->vocab : 0);
     add_extra(&p, &model->extra);
     for (int i = 0; i < model->tower_count; i++)

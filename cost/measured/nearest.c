@@ -59,8 +59,8 @@ static int by_distance(const void *a, const void *b) {
 static bool replay_alone(const NearestFrom *from, Run *run, Arena *arena, const Outcome **out, Error *error) {
     Validation validation;
     if (!replay_model_read(&from->data->zoo, run, error)) return false;
-    return replay_runs(&(RunTable){.runs = run, .count = 1}, &(RunFilter){0},
-                       &(ReplayWith){from->data, from->set, 1}, arena, &validation, error) &&
+    return replay_runs(&(RunTable){.runs = run, .count = 1}, &(RunFilter){0}, &(ReplayWith){from->data, from->set, 1},
+                       arena, &validation, error) &&
            (*out = validation.outcomes, true);
 }
 

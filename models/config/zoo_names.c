@@ -10,9 +10,9 @@
 /* The whole numbers of a model and of a kind that are noted. */
 static const size_t OF_MODEL[] = {offsetof(Model, layers), offsetof(Model, d_model), offsetof(Model, vocab),
                                   offsetof(Model, max_seq)},
-                    OF_KIND[] = {offsetof(LayerKind, count),    offsetof(LayerKind, heads),
-                                 offsetof(LayerKind, kv_heads), offsetof(LayerKind, experts),
-                                 offsetof(LayerKind, top_k),    offsetof(LayerKind, d_ff),
+                    OF_KIND[] = {offsetof(LayerKind, count),      offsetof(LayerKind, heads),
+                                 offsetof(LayerKind, kv_heads),   offsetof(LayerKind, experts),
+                                 offsetof(LayerKind, top_k),      offsetof(LayerKind, d_ff),
                                  offsetof(LayerKind, d_ff_expert)};
 
 static void print_wholes(FILE *out, const void *of, const size_t *offsets, size_t count) {
@@ -73,8 +73,4 @@ bool zoo_noted(Arena *arena, Zoo *out, Error *error) {
     qsort(zoo.models, index.count, sizeof *zoo.models, by_name);
     *out = zoo;
     return true;
-}
-
-bool zoo_names(Arena *arena, Zoo *out, Error *error) {
-    return zoo_noted(arena, out, error) && (out->count > 0 || zoo_load(arena, out, error));
 }

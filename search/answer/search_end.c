@@ -7,14 +7,15 @@
 #include <math.h>
 
 const char *search_end_name(SearchEndKind kind) {
-    static const char *const NAMES[] = {"not_searched", "optimal",         "gap",             "none_within",
-                                        "nothing_fits", "nothing_divides", "nothing_admitted"};
+    static const char *const NAMES[] = {"not_searched",    "optimal",         "gap", "none_within", "nothing_fits",
+                                        "nothing_divides", "nothing_admitted"};
     return NAMES[kind];
 }
 
 const char *search_end_words(SearchEndKind kind) {
-    static const char *const WORDS[] = {"was searched in time", "was found", "was found in time", "is as fast",
-                                        "fits", "has sizes that divide", "meets the conditions"};
+    static const char *const WORDS[] = {"was searched in time", "was found", "was found in time",
+                                        "is as fast",           "fits",      "has sizes that divide",
+                                        "meets the conditions"};
     return WORDS[kind];
 }
 
@@ -27,7 +28,9 @@ SearchEnd search_end(const SearchResult *result) {
     if (limit > 0) return (SearchEnd){END_NONE_WITHIN, limit};
     bool came_to_memory = result->shortfall.known || certificate->plans_pruned[PRUNED_MEMORY] > 0;
     bool divides = came_to_memory || certificate->plans_pruned[PRUNED_INDIVISIBLE] == 0;
-    return (SearchEnd){came_to_memory ? END_NOTHING_FITS : divides ? END_NOTHING_ADMITTED : END_NOTHING_DIVIDES,
+    return (SearchEnd){came_to_memory ? END_NOTHING_FITS
+                       : divides      ? END_NOTHING_ADMITTED
+                                      : END_NOTHING_DIVIDES,
                        INFINITY};
 }
 

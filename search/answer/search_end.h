@@ -8,8 +8,8 @@
 /* What the search has proven of its space, from its certificate, its plans and its shortfall. */
 SearchEnd search_end(const SearchResult *result);
 
-/* Whether it is proven that the space has no plan, whatever the reason; with a limit (SearchControl.limit_seconds), none
- * up to that. */
+/* Whether it is proven that the space has no plan, whatever the reason; with a limit (SearchControl.limit_seconds),
+ * none up to that. */
 bool search_is_empty(const SearchResult *result);
 
 /* "optimal" "gap" "nothing_fits": as JSON has it */

@@ -61,14 +61,11 @@ TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less) {
 }
 
 const char *tie_reason_words(TieReason reason) {
-    static const char *const WORDS[] = {[TIE_BY_ODD] = "run by more people",
-                                        [TIE_BY_UNMEASURED] = "fewer figures that no run has measured",
-                                        [TIE_BY_OPTIMIZER] = "optimizer in HBM",
-                                        [TIE_BY_HOST] = "less on the host",
-                                        [TIE_BY_HBM] = "more HBM free",
-                                        [TIE_BY_ROLES] = "fewer roles",
-                                        [TIE_BY_STAGES] = "fewer stages",
-                                        [TIE_BY_TIME] = "the same risk"};
+    static const char *const WORDS[] = {
+        [TIE_BY_ODD] = "run by more people",     [TIE_BY_UNMEASURED] = "fewer figures that no run has measured",
+        [TIE_BY_OPTIMIZER] = "optimizer in HBM", [TIE_BY_HOST] = "less on the host",
+        [TIE_BY_HBM] = "more HBM free",          [TIE_BY_ROLES] = "fewer roles",
+        [TIE_BY_STAGES] = "fewer stages",        [TIE_BY_TIME] = "the same risk"};
     return WORDS[reason];
 }
 

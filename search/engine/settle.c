@@ -6,16 +6,11 @@
 #include "search/answer/doubts.h"
 #include "search/answer/plan_words.h"
 #include "search/answer/tie.h"
+#include "search/engine/portfolio.h"
 #include "search/engine/walk/walk.h"
 
 #include <math.h>
 #include <string.h>
-
-bool ranked_plan_is_same(const RankedPlan *a, const RankedPlan *b) {
-    return a->request == b->request && a->ranked_seconds == b->ranked_seconds &&
-           degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
-           knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0;
-}
 
 /* ---- one more search ---- */
 
@@ -83,13 +78,14 @@ static bool put_first(const RankedPlan *plan, const Request *request, Arena *are
 
 /* Searches for a plan of less risk that is tied with the fastest and has fewer bytes on the host than `host_bytes`, and
  * puts it first. `narrower` is the request of the first plan with fewer plans in it. */
-static bool look_for(Request *narrower, double host_bytes, const Request *request, Arena *arena, SearchResult *result,
-                     bool *found, Error *error) {
+static bool look_for(Request *narrower, double host_bytes, Arena *arena, SearchResult *result, bool *found,
+                     Error *error) {
+    const SearchControl control = narrower->control;
     SearchResult other = {0};
-    ask_within(result, tie_end(&request->control, search_fastest(result)->ranked_seconds), narrower);
+    ask_within(result, tie_end(&control, search_fastest(result)->ranked_seconds), narrower);
     if (!search_one(narrower, arena, &other, error)) return false;
     note(&other, result);
-    *found = other.plan_count > 0 && tie_holds(&request->control, search_fastest(result), &other.plans[0]) &&
+    *found = other.plan_count > 0 && tie_holds(&control, search_fastest(result), &other.plans[0]) &&
              plan_host_bytes(narrower, &other.plans[0]) < host_bytes;
     return !*found || put_first(&other.plans[0], result->plans[0].request, arena, result, error);
 }
@@ -105,7 +101,7 @@ static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *resu
     request_settle_offload(home); /* but for what is required there */
     if (home->question.tuning.what.on_host || home->question.offload == result->plans[0].request->question.offload)
         return true;
-    return look_for(home, host_bytes, request, arena, result, &found, error);
+    return look_for(home, host_bytes, arena, result, &found, error);
 }
 
 /* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
@@ -122,7 +118,7 @@ static bool leave_room(const Request *request, Arena *arena, SearchResult *resul
         bool at_home = !(plan_host_bytes(roomy, &result->plans[0]) > 0);
         if (at_home && !request->requested.offload) request_settle_offload(roomy);
         roomy->question.hbm_reserve = reserve_for(&result->plans[0], CHANCES[i]);
-        if (roomy->question.hbm_reserve < RESERVE_MOST && !look_for(roomy, INFINITY, request, arena, result, &found, error))
+        if (roomy->question.hbm_reserve < RESERVE_MOST && !look_for(roomy, INFINITY, arena, result, &found, error))
             return false;
     }
     return true;
@@ -187,7 +183,7 @@ bool search_settle(const Request *request, Arena *arena, SearchResult *result, E
     bool proven = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted && result->plan_count > 0;
     bool ranked = control->tie > 0 && control->limit_seconds == 0 && !control->quick;
     if (!proven || !ranked) return true;
-    return (request->space.pin_count > 0 || (keep_in_hbm(request, arena, result, error) &&
-                                             leave_room(request, arena, result, error))) &&
+    return (request->space.pin_count > 0 ||
+            (keep_in_hbm(request, arena, result, error) && leave_room(request, arena, result, error))) &&
            find_faster(request, arena, result, error);
 }

@@ -5,12 +5,6 @@
 
 #include "search/answer/search_result.h"
 
-/* The search of a request, of each of its subproblems where it has some, and nothing after it. */
-bool search_asked(const Request *request, Arena *arena, SearchResult *result, Error *error);
-
 /* Changes the answer of search_asked(). Nothing happens where plans are wanted by their time alone
  * (SearchControl.tie 0). Where a limit ends it before it is done, the proof of the result becomes PROOF_GAP. */
 bool search_settle(const Request *request, Arena *arena, SearchResult *result, Error *error);
-
-/* Whether two rows are one plan of one request. */
-bool ranked_plan_is_same(const RankedPlan *a, const RankedPlan *b);

@@ -261,10 +261,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "taken from there too.",
         .values = "@files"),
     [OPTION_RANK_BY] = INPUT_ROW(
-        "rank", "BY", USE_PLAN | USE_SWEEP, .help = "practice: risk and what is seldom run cost rank; or time (practice)",
-        .details = "What comes first: practice (what hardly anybody runs ranks as if it took longer by the model's error "
-                   "for it, and of plans within 2% that of lowest risk is the first), or time (the fastest step, "
-                   "whoever runs it).",
+        "rank", "BY", USE_PLAN | USE_SWEEP,
+        .help = "practice: risk and what is seldom run cost rank; or time (practice)",
+        .details =
+            "What comes first: practice (what hardly anybody runs ranks as if it took longer by the model's error "
+            "for it, and of plans within 2% that of lowest risk is the first), or time (the fastest step, "
+            "whoever runs it).",
         .values = "practice time"),
     [OPTION_RANK] = OPTION_ROW("rank", "N", ONE | RUN, .help = "which plan of --from (1)"),
     [OPTION_FROM_CONFIG] = OPTION_ROW(

@@ -8,6 +8,7 @@
 #include "mesh/host_link.h"
 #include "search/launch/launcher.h"
 #include "search/options/machine_words.h"
+#include "search/options/request_line.h"
 #include "search/options/tuning_options.h"
 #include "search/request/request.h"
 
@@ -17,44 +18,6 @@
 static const int64_t BATCH_TOKENS_MAX = INT64_C(1000000000000000); /* 1e15 */
 enum { SEQ_MAX = 1 << 30, SEQ_DEFAULT = 8192, TOP_MAX = 1000, TOKENS_PER_PARAMETER = 20 };
 static const int64_t BATCH_DEFAULT = 4 << 20;
-
-/* ---- the words themselves, which reports store ---- */
-
-typedef struct {
-    char *text; /* `size` bytes */
-    size_t size;
-    bool failed; /* a word has no room, or characters that no line should have: there is no line */
-} Line;
-
-/* Between quotes where a shell would see more in it than a word. */
-static void add_word(Line *line, const char *name, const char *value) {
-    size_t used = strlen(line->text), room = line->size - used;
-    bool plain =
-        value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-")] == '\0';
-    bool quotable = !strchr(value, '\'');
-    for (const char *c = value; *c; c++) quotable = quotable && (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f;
-    int length = snprintf(line->text + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s",
-                          used > 0 ? " " : "", name, plain ? "" : "'", value, plain ? "" : "'");
-    if (!quotable || length < 0 || (size_t)length >= room) line->failed = true;
-}
-
-static void keep_short(const char *text, char *out, size_t size) {
-    if (text && strlen(text) < size) snprintf(out, size, "%s", text);
-}
-
-/* The options that ask as one line, and what was typed of lengths. */
-static void keep_words(const Options *options, Requested *requested) {
-    Line words = {requested->words, sizeof requested->words, false},
-         choices = {requested->choices, sizeof requested->choices, false};
-    for (Option option = 0; option < OPTION_COUNT; option++) {
-        bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
-        if (option_is_input(option) && options->text[option])
-            add_word(of_one_search ? &choices : &words, option_name(option), options->text[option]);
-    }
-    if (words.failed || choices.failed) requested->words[0] = requested->choices[0] = '\0';
-    keep_short(options->text[OPTION_SEQ], requested->typed_seq, sizeof requested->typed_seq);
-    keep_short(options->text[OPTION_BATCH], requested->typed_batch, sizeof requested->typed_batch);
-}
 
 /* ---- the readers ---- */
 
@@ -512,7 +475,7 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     memset(out, 0, sizeof *out);
     out->control.environment = options->environment;
     const Words words = {options, arena, error};
-    keep_words(options, &out->requested);
+    request_keep_line(options, &out->requested);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&words, out) && read_machine(&words, out) && tuning_from_words(&words, out) &&
            read_seq(&words, out) && read_batch(&words, out) && read_tokens(&words, out) && read_failures(&words, out) &&

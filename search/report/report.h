@@ -90,7 +90,7 @@ typedef struct {
         HOST_IS_NEAR,   /* it has nothing there, and the fastest with the optimizer's state there takes that */
     } host;
     double host_other; /* seconds */
-    bool has_free; /* a layout that no launcher has to take is faster than plan 1: */
+    bool has_free;     /* a layout that no launcher has to take is faster than plan 1: */
     RankedPlan free;
     bool free_or_less; /* only a quick search ran: some layout may take less */
     SearchResult result;

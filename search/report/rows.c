@@ -29,9 +29,8 @@ typedef struct {
 enum { KINDS_MAX = 5 };
 
 const char *row_kind_name(RowKind kind) {
-    static const char *const NAMES[ROW_KIND_COUNT] = {"fastest",  "launcher", "pipeline", "no_pipeline",
-                                                      "headroom", "usual",    "surest",   "odd",
-                                                      "in_hbm",   "on_host"};
+    static const char *const NAMES[ROW_KIND_COUNT] = {"fastest", "launcher", "pipeline", "no_pipeline", "headroom",
+                                                      "usual",   "surest",   "odd",      "in_hbm",      "on_host"};
     return NAMES[kind];
 }
 
@@ -127,10 +126,10 @@ static int by_rank(const void *left, const void *right) {
 /* What the host gains, or would cost. */
 static void note_host(Report *report, const KindRow *row) {
     const SideAnswer *answer = &row->answer;
-    report->host = answer->found        ? (row->kind == ROW_IN_HBM ? HOST_IS_FASTER : HOST_IS_NEAR)
-                   : answer->cut_short  ? HOST_NOT_KNOWN
+    report->host = answer->found             ? (row->kind == ROW_IN_HBM ? HOST_IS_FASTER : HOST_IS_NEAR)
+                   : answer->cut_short       ? HOST_NOT_KNOWN
                    : row->kind == ROW_IN_HBM ? HOST_IS_NEEDED
-                                        : HOST_NOT_KNOWN;
+                                             : HOST_NOT_KNOWN;
     if (answer->found) report->host_other = answer->best.estimate.time.seconds;
 }
 

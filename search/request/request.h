@@ -296,6 +296,6 @@ bool request_has_host_room(const Request *request);
  * and activations on TPUs and where the link to the host is coherent. To be called when a condition was added. */
 void request_settle_offload(Request *request);
 
-/* Takes what --offload says. "auto" and NULL: everything, wherever the catalog knows the host's memory. False: *error says how that contradicts --require,
- * --remat or the machine; `where` names the option. */
+/* Takes what --offload says. "auto" and NULL: everything, wherever the catalog knows the host's memory. False: *error
+ * says how that contradicts --require, --remat or the machine; `where` names the option. */
 bool request_offload(const char *text, const char *where, Request *request, Error *error);

@@ -79,7 +79,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_text(to, "state_dtypes", state_dtypes_text(kept, dtypes)) &&
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
            json_add_text(to, "offload",
-                         !request->requested.offload           ? "auto"
+                         !request->requested.offload             ? "auto"
                          : request->question.tuning.what.on_host ? "parameters"
                                                                  : offload_name(request->question.offload)) &&
            json_add_real(to, "hbm_reserve", request->question.hbm_reserve) &&

@@ -17,7 +17,7 @@ typedef struct {
     double adapter_seconds;             /* of such a pass, what adapters add */
     int64_t updates, sequences, length; /* of a step; packed sequences of an update, tokens of each */
     double gap;
-    bool open; /* its search did not end: neither the plan nor, without one, that there is none is proven */
+    bool open;          /* its search did not end: neither the plan nor, without one, that there is none is proven */
     double moved_bytes; /* of a chip: other models without room next to the policy, from the host each step */
     double state_bytes; /* of a chip: weights and optimizer state */
     double sent_bytes;  /* to engines: all weights, or adapters */

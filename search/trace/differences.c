@@ -212,8 +212,7 @@ static bool note_mismatch(Comparison *compared, Arena *arena) {
     else if (plan->shape.degree[TERM_PIPELINE] > 1 && compared->stage_count < plan->shape.degree[TERM_PIPELINE])
         prose_add(&stage, "of the pipeline's %lld stages %d were read; the plan's terms are those of these stages",
                   (long long)plan->shape.degree[TERM_PIPELINE], compared->stage_count);
-    return note(compared, arena, &chip) && note(compared, arena, &recompute) &&
-           note(compared, arena, &stage);
+    return note(compared, arena, &chip) && note(compared, arena, &recompute) && note(compared, arena, &stage);
 }
 
 static double slowness(const ComparisonStage *stage) {

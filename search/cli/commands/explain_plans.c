@@ -21,8 +21,9 @@ static void say_why(const SearchResult *result, Error *error) {
         error_set(error, ERROR_INPUT, "", "lacks %s of HBM per chip",
                   number_bytes(shortfall->needed_bytes - shortfall->limit_bytes, bytes));
     else
-        error_set(error, ERROR_INPUT, "", "is not in the space: degrees, batch or knobs do not go together, or no "
-                                          "launcher takes them");
+        error_set(error, ERROR_INPUT, "",
+                  "is not in the space: degrees, batch or knobs do not go together, or no "
+                  "launcher takes them");
 }
 
 /* A plan of the file, and the line of JSON about it. */

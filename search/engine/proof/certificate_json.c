@@ -207,7 +207,8 @@ static bool add_threshold(cJSON *to, const Certificate *certificate, const Searc
         odd_words(result->odd->odd, &words);
         ok = json_add_whole(seldom, "faster_plans", result->faster_count) &&
              json_add_real(seldom, "seconds", result->odd->estimate.time.seconds) &&
-             json_add_text(seldom, "notation", plan_notation(&result->odd->plan.degrees, &result->odd->plan.knobs, false, notation)) &&
+             json_add_text(seldom, "notation",
+                           plan_notation(&result->odd->plan.degrees, &result->odd->plan.knobs, false, notation)) &&
              json_add_text(seldom, "odd", words.text);
     }
     return ok && (threshold = json_add_object(to, "threshold")) != NULL &&

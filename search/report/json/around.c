@@ -20,8 +20,8 @@ static bool add_subproblems(cJSON *to, const Report *report) {
         ok = json_add_text(json, "launcher", set ? launcher_names(set, ",", ",", launcher, sizeof launcher) : "any") &&
              json_add_text(json, "stack", answer->request->question.profile.stack) &&
              json_add_text(json, "proof", answer->end.kind == END_GAP ? "gap" : "optimal") &&
-             json_add_text(json, "end", search_end_name(answer->end.kind)) &&
-             json_add_real(json, "gap", answer->gap) && json_add_count(json, "plans_covered", answer->plans_covered) &&
+             json_add_text(json, "end", search_end_name(answer->end.kind)) && json_add_real(json, "gap", answer->gap) &&
+             json_add_count(json, "plans_covered", answer->plans_covered) &&
              (answer->best ? json_add_real(json, "seconds", answer->best->estimate.time.seconds)
                            : json_add_text(json, "seconds", NULL));
     }

@@ -344,7 +344,8 @@ static bool add_own_options(cJSON *json, const Report *report, const Request *ow
     else
         launcher_names(own->space.launchers, ",", ",", launcher, sizeof launcher);
     char text[STATE_TEXT_SIZE];
-    return options && (!on_host || json_add_text(options, "offload", "parameters")) && (!several || json_add_text(options, "for", launcher)) &&
+    return options && (!on_host || json_add_text(options, "offload", "parameters")) &&
+           (!several || json_add_text(options, "for", launcher)) &&
            (!dtypes || json_add_text(options, "state_dtypes", state_dtypes_text(kept, text))) &&
            (!reserve || json_add_real(options, "hbm_reserve", own->question.hbm_reserve));
 }

@@ -29,6 +29,11 @@ void around_write(const Report *report, TextOut out);
 /* "Where a step goes" alongside "HBM per chip": bars. */
 void bars_write(const char *title, const Request *request, const RankedPlan *ranked, TextOut out);
 
+/* Which plan to run, what is proven of it, and what is faster; and, where the host was looked at, what it gains, or
+ * would cost. */
+void proof_words(const Report *report, Prose *to);
+void host_words(const Report *report, Prose *to);
+
 /* "Assumed:" for the plan that is explained, and "Searched:". */
 void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out);
 void searched_write(const Report *report, TextOut out);

@@ -69,8 +69,8 @@ Test(program, refuses_what_has_no_end) {
         int times;
     } LONG[] = {
         {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n", "\"x.y\"(%a) ({ ", "nested deeper", 100000},
-        {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n", "\"x.y\"(%a) : (tensor<4xf32>) -> ()\n",
-         "more than 200000", 1000000},
+        {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n", "\"x.y\"(%a) : (tensor<4xf32>) -> ()\n", "more than 200000",
+         1000000},
         {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n    %b = \"x.y\"(%a) {k = ", "[", "not closed", 1000000},
         {"module @m {\n", "func.func private @f() { return }\n", "the text ends", 10000},
     };

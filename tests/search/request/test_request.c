@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/util.h"
 
-#include "search/cli/request_text.h"
 #include "search/answer/tie.h"
+#include "search/cli/request_text.h"
 #include "search/engine/search.h"
 #include "search/launch/launcher.h"
 #include "search/request/request.h"

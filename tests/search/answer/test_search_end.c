@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search that a limit or an interrupt ends at its n-th look at the clock says nothing that the whole search does not
- * say. NTH_LOOKS=400 tries each n up to 400 of all requests, in an hour; else some of them are tried, spread over all. */
+ * say. NTH_LOOKS=400 tries each n up to 400 of all requests, in hours; else some are tried, spread over all. */
 #include "search/answer/search_end.h"
 #include "search/answer/tie.h"
 #include "tests/search/asked.h"
@@ -73,7 +73,7 @@ static const char *const REQUESTS[] = {
     "plan --model 8b --chip h100 --nodes 1 --sequences 16 --seq 2048 --remat full",
 };
 
-/* A world whose clock stands still until the n-th look at it, and whose interrupt comes then where it is asked for. */
+/* A world whose clock stands still until the n-th look at it, and whose interrupt comes then where that is wanted. */
 typedef struct {
     int64_t looks, last;
     bool interrupts;
@@ -97,7 +97,8 @@ static SearchResult search_until_look(Request *request, World *world, Arena *are
     request->control.environment = (Environment){.context = world, .seconds = seconds, .interrupted = interrupted};
     request->control.time_limit_seconds = world->interrupts ? 0 : 1;
     request->control.threads = 1;
-    cr_assert(search_run(request, arena, &result, &error), "%s: look %lld: %s", text, (long long)world->last, error.text);
+    cr_assert(search_run(request, arena, &result, &error), "%s: look %lld: %s", text, (long long)world->last,
+              error.text);
     return result;
 }
 
@@ -123,10 +124,10 @@ static bool check(const SearchResult *some, const SearchResult *all, const World
     SearchEnd end = search_end(some);
     cr_expect(!proven || same_first(some, all), "%s: %s at look %lld: proven, but %.9g s and not %.9g s", text, way,
               (long long)world->last, found, best);
-    cr_expect(proven || min_real(bound, found) <= best * (1 + 1e-12), "%s: %s at look %lld: nothing below %.9g s, but %.9g s",
-              text, way, (long long)world->last, bound, best);
-    cr_expect(proven || end.bound_seconds <= best * (1 + 1e-12) || found <= best, "%s: %s at look %lld: end at %.9g s", text, way,
-              (long long)world->last, end.bound_seconds);
+    cr_expect(proven || min_real(bound, found) <= best * (1 + 1e-12),
+              "%s: %s at look %lld: nothing below %.9g s, but %.9g s", text, way, (long long)world->last, bound, best);
+    cr_expect(proven || end.bound_seconds <= best * (1 + 1e-12) || found <= best, "%s: %s at look %lld: end at %.9g s",
+              text, way, (long long)world->last, end.bound_seconds);
     cr_expect(found >= best * (1 - 1e-12), "%s: %s at look %lld: %.9g s, below the optimum %.9g s", text, way,
               (long long)world->last, found, best);
     for (int i = 0; i < some->subproblem_count && all->subproblem_count == some->subproblem_count; i++) {
@@ -134,9 +135,10 @@ static bool check(const SearchResult *some, const SearchResult *all, const World
         double least = whole->best ? whole->best->ranked_seconds : INFINITY;
         if (whole->end.kind == END_NONE_WITHIN || whole->end.kind == END_NOT_SEARCHED) continue;
         cr_expect(part->end.kind != END_OPTIMAL || !part->best || part->best->ranked_seconds >= least * (1 - 1e-12));
-        cr_expect(part->end.bound_seconds <= least * (1 + 0.03) || part->end.kind == END_NONE_WITHIN || part->end.kind == END_GAP,
-                  "%s: %s at look %lld: launcher %d: %s at %.9g s, and has %.9g s", text, way, (long long)world->last, i,
-                  search_end_name(part->end.kind), part->end.bound_seconds, least);
+        cr_expect(part->end.bound_seconds <= least * (1 + 0.03) || part->end.kind == END_NONE_WITHIN ||
+                      part->end.kind == END_GAP,
+                  "%s: %s at look %lld: launcher %d: %s at %.9g s, and has %.9g s", text, way, (long long)world->last,
+                  i, search_end_name(part->end.kind), part->end.bound_seconds, least);
     }
     return proven;
 }
