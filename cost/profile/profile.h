@@ -176,7 +176,8 @@ typedef struct {
      * (Transformer Engine); 0: they keep them in bf16 and cast them again when needed (XLA) */
     double low_copies;
     double low_parameters; /* 1: in addition, in fp8 there is no copy of weights next to those, unless it is requested
-                            * (--state-dtypes parameters=bf16: Megatron without its --fp8-param-gather) */
+                            * (--state-dtypes parameters=bf16: Megatron without its --fp8-param-gather) or the optimizer
+                            * is on the CPU */
     double logit_bytes;    /* bytes of a logit, its gradient and the loss's intermediate values, at their most */
     /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
      * backward, alongside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: they are kept gathered */

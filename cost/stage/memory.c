@@ -141,7 +141,8 @@ static double parameters_bytes_of(const CostContext *setting, const Shard *shard
     double bytes = cost_context_copy_bytes(setting, knobs) * local->total;
     if (state->dtypes.parameters == DTYPE_FP8 && bytes > 0) bytes += (BF16_BYTES - state->parameter_bytes) * tables;
     bool fp8 = setting->profile->precision == PRECISION_FP8 || setting->profile->precision == PRECISION_MXFP8;
-    bool alone = setting->profile->low_parameters > 0.5 && !state->said_bf16;
+    /* an optimizer on the CPU updates weights in bf16: Megatron refuses --fp8-param-gather next to it */
+    bool alone = setting->profile->low_parameters > 0.5 && !state->said_bf16 && !knobs->offload_optimizer;
     if (copies > 0 && fp8 && state->dtypes.parameters != DTYPE_FP8 && alone)
         copies = max_real(0, copies - state->parameter_bytes);
     return copies > 0 ? bytes + copies * (local->of[HELD_DENSE] + local->of[HELD_EXPERTS]) : bytes;

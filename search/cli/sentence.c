@@ -146,6 +146,9 @@ bool word_stray(const Command *command, int argc, char **argv, const char *at, E
                          "is not expected here; a report: shardopt explain %.80s; a model: --model %.80s", at, at);
     if (!plans || !*at || after)
         return error_set(error, ERROR_INPUT, where, "is not expected here; options begin with --, see --help");
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "--model", 7) == 0 && (!argv[i][7] || argv[i][7] == '='))
+            return error_set(error, ERROR_INPUT, where, "is not expected here, next to --model; options begin with --");
     Arena arena = {0};
     Model model;
     bool there = model_load(at, &arena, &model, error); /* says which are nearest */

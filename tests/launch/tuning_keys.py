@@ -154,7 +154,7 @@ def check(form, number, case):
         text = open(file.name).read()
         back = run("explain", "--from-config", file.name, *[w for o in ("--chip", "--gpus", "--nodes") for w in
                    ((o, shlex.split(case)[shlex.split(case).index(o) + 1]) if o in case else ())], "--model", shlex.split(case)[1],
-                   "--format", "json", "--sensitivity", "none", "-q")
+                   "--format", "json", "-q")
     others = {"trl": "--machine_rank", "axolotl": "--num_machines 2", "llama-factory": "NNODES=2"}[form]  # how other hosts start
     found, wanted = flat(text), {k: str(v) for k, v in make(said_of(case, plan)).items()}
     wrong = [f"{key} is {found.get(key)}, wanted {value}" for key, value in wanted.items() if found.get(key) != value]
@@ -233,7 +233,7 @@ def read(text, wanted):
         file.write(text)
         file.flush()
         form = "axolotl" if "base_model" in text else "trl" if "trl." in text else "llama-factory"
-        told = run("explain", "--from-config", file.name, "--config-format", form, "--chip", "h100", "--gpus", "8", "--format", "json", "--sensitivity", "none", "-q")
+        told = run("explain", "--from-config", file.name, "--config-format", form, "--chip", "h100", "--gpus", "8", "--format", "json", "-q")
     if told[:1] != "{":
         return [] if told.startswith("exit 2:") and "=" not in wanted and f": {wanted}:" in told else [told[:300]]
     request = json.loads(told)["request"]

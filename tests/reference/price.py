@@ -126,6 +126,8 @@ def world_of(report, entry, program):
     world.tuning, world.forwards = tuning_of(request), 1
     world.stored_bytes = world.state.copy
     if world.tuning:
+        if request.get("offload") == "auto":  # a choice of the plan, which only its rows of memory name
+            world.tuning.on_host = "parameters_bytes" in entry.get("memory_detail", {}).get("host", {})
         world.forwards += world.tuning.references
         world.stored_bytes = world.tuning.stored_bytes or world.state.copy
     first = profile_of_plan(request, requested, chip, world.model, report["program"].get("stack"))[0]

@@ -629,7 +629,7 @@ def parameters_row(world, shard, plan, sums, last, local):
         if profile.low_copies > 0.5 and precision != "bf16" and shard.ways <= 1:
             both = precision != "fp8" or profile.transposed_low_copy > 0.5
             low = LOW_BYTES[precision] * ((2 if both else 1) - (1 if state.fp8_parameters else 0))
-        alone = profile.low_parameters > 0.5 and not (state.fp8_parameters or state.said_bf16)
+        alone = profile.low_parameters > 0.5 and not (state.fp8_parameters or state.said_bf16 or plan.offload_optimizer)
         if low > 0 and precision in ("fp8", "mxfp8") and alone:
             low = max(0.0, low - state.copy)
         return total + low * (of["dense"] + of["experts"])

@@ -457,7 +457,8 @@ def configs(text, line):
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(text)
         file.flush()
-        told = " ".join(run(["--from-config", file.name, "--chip", "h100"]).stdout.split())
+        chips = [] if "nodes" in text else ["--chips", "8"]  # TRL's file leaves the number to accelerate
+        told = " ".join(run(["--from-config", file.name, "--chip", "h100", *chips]).stdout.split())
     lines = re.findall(r"([A-Z][\w ,]+): ([\d.]+ \w+) a step(?: \(([-+][\d.]+)%\))?; (.*?[a-z])[;,.] ", told + " ")
     today = seconds_of(lines[0][1])
     step = json.loads(run(shlex.split(line) + ["--format", "json"]).stdout)["steps"][0]

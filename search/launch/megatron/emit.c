@@ -125,7 +125,8 @@ static bool priced_narrow(const LaunchJob *job) {
     const Profile *profile = &question->profile;
     Dtype said = question->state_dtypes.parameters;
     bool fp8 = question->precision == PRECISION_FP8 || question->precision == PRECISION_MXFP8;
-    bool of_recipe = said == DTYPE_DEFAULT && profile->low_parameters > 0.5 && profile->low_copies > 0.5;
+    bool of_recipe = said == DTYPE_DEFAULT && profile->low_parameters > 0.5 && profile->low_copies > 0.5 &&
+                     !job->knobs->offload_optimizer;
     return fp8 && !job->shards && (of_recipe || said == DTYPE_FP8);
 }
 
