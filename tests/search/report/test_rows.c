@@ -157,7 +157,9 @@ Test(rows, none_are_searched_where_none_are_asked_for) {
     }
     cr_expect(rows->effort < fast->effort && rows->effort < rows->plan_effort * 1.25);
     for (int i = 0; i < none->result.plan_count; i++)
-        cr_expect_eq(none->result.plans[i].row_kinds & ~(1u << ROW_FASTEST | 1u << ROW_OF_LAUNCHER), 0u);
+        cr_expect_eq(none->result.plans[i].row_kinds &
+                         ~(1u << ROW_FASTEST | 1u << ROW_OF_LAUNCHER | 1u << ROW_SUREST | 1u << ROW_ODD),
+                     0u);
     arena_free(&arena);
 }
 
@@ -322,6 +324,7 @@ Test(rows, one_answer_is_one_row) {
     *other = *first.request;
     other->space.launchers ^= 1u << 1;
     report->result.subproblem_count = 0;
+    report->result.odd = NULL; /* a third row */
     for (int part = NOTHING; part < PARTS; part++) {
         RankedPlan pair[2] = {first, first};
         pair[1].ranked_seconds *= 0.999;

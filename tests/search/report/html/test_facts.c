@@ -187,8 +187,9 @@ Test(facts, facts_are_searches) {
         const char *words;
         bool hardware; /* all figures of the chip */
         int least;     /* moves compared */
-    } ROWS[] = {{"plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096", false, 4},
-                {"plan --model 8b --chip h100 --nodes 4 --batch 512Ki --seq 8192 --for megatron", true, 16}};
+    } ROWS[] = {
+        {"plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096", false, 4},
+        {"plan --model 8b --chip h100 --nodes 4 --batch 512Ki --seq 8192 --for megatron --offload none", true, 16}};
     for (size_t row = 0; row < ROWS_TRIED(ROWS); row++) {
         Made made;
         Error error = {0};
