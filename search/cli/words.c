@@ -102,7 +102,7 @@ static bool put_machine(Door *door, const char *where, const TypedMachine *machi
                          door->machine);
     door->machine = where;
     return (!machine->chip[0] || put(door, "chip", machine->chip)) &&
-           (!machine->chips[0] || put(door, "chips", machine->chips)) &&
+           (!machine->chips[0] || put(door, machine->hosts ? "nodes" : "chips", machine->chips)) &&
            (!machine->slice[0] || put(door, "slice", machine->slice));
 }
 

@@ -193,8 +193,8 @@ bool chip_from_words(const Words *words, Chip *out, Chip *device) {
         return words_wrong(words, OPTION_CHIP,
                            "is missing; give a machine, such as --chip h100 --nodes 8 or --slice v5p-128");
     if (!name && !implied) name = CHIP_OF_PODS;
-    const Chip *chip = name ? catalog_find(&catalog, name) : implied;
-    if (!chip) chip = instance_named(words, &catalog, name, &each);
+    const Chip *chip = name ? instance_named(words, &catalog, name, &each) : implied;
+    if (!chip) chip = catalog_find(&catalog, name);
     if (!chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
     if (name && implied && implied != chip)
         return words_wrong(words, OPTION_CHIP, "%s contradicts the slice %.60s, which is of %s; give one of them",
