@@ -7,6 +7,7 @@
 #include "models/parameters.h"
 #include "search/options/host_words.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -284,5 +285,6 @@ bool machine_from_words(const Words *words, int64_t chips, Chip *chip, Requested
     if (chip_has_domains(chip) && chip->usual_host_chips)
         snprintf(text + used, room - (size_t)used, " --gpus-per-node %lld", (long long)chip->chips_per_host);
     if (machine_from_request(chip, request, out, words->error)) return host_memory_from_words(words, out, chip);
-    return given(words, OPTION_CHIP) ? false : name_default_chip(chip, words->error);
+    bool named = given(words, OPTION_CHIP) || (request->slice && !isdigit((unsigned char)request->slice[0]));
+    return named ? false : name_default_chip(chip, words->error);
 }
