@@ -78,6 +78,7 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     if (!plan || !strstr(plan, megatron ? "fsdp" : "pipeline"))
         options->text[OPTION_REQUIRE] = megatron ? "fsdp=1" : "pipeline=1";
     options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
+    options->text[OPTION_OFFLOAD] = "none"; /* of a pool that trains alone no framework has a key that we write */
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
     options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);
     options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)trainer->length);
