@@ -131,12 +131,15 @@ static const Chip *find_described(const Catalog *catalog, const char *name) {
 const Chip *catalog_find(const Catalog *catalog, const char *name) {
     const Chip *found = find_named(catalog, name);
     if (!found) found = find_named(catalog, name = without_vendor(name));
-    return found ? found : find_described(catalog, name);
+    if (!found) found = find_described(catalog, name);
+    int chips;
+    return found ? found : catalog_instance(catalog, name, &chips);
 }
 
 const Chip *catalog_instance(const Catalog *catalog, const char *name, int *chips) {
     char folded[FOLDED_SIZE], own[CHIP_NAME_SIZE];
     fold(without_vendor(name), folded);
+    if (find_named(catalog, without_vendor(name))) return NULL; /* a chip itself */
     for (int i = 0; i < catalog->count; i++)
         for (int j = 0; j < catalog->chips[i].alias_count; j++) {
             snprintf(own, sizeof own, "%s", catalog->chips[i].aliases[j]);

@@ -107,6 +107,7 @@ complete -c shardopt -n '__shardopt_in explain emit check' -l plan -x -d 'the pl
 complete -c shardopt -n '__shardopt_in explain' -l plans -r -F -d 'plans, one a line as of --plan; their figures, one line of JSON each'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from -r -F -d 'a plan of a report written by --format json'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l rank -x -d 'which plan of --from (1)'
+complete -c shardopt -n '__shardopt_in plan sweep' -l rank -x -a 'practice time' -d 'practice: risk and what is seldom run cost rank; or time (practice)'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from-config -r -F -d 'the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l config-format -x -a 'maxtext torchtitan megatron jax deepspeed' -d 'the format of --from-config (recognised by its keys)'
 complete -c shardopt -n '__shardopt_in emit' -l under -x -a 'slurm jobset skypilot ray rayjob xpk' -d 'the script as a job: slurm, jobset, skypilot, ray, rayjob, xpk'

@@ -344,9 +344,15 @@ static bool is_repository(const char *argument) {
 /* The letters with which a name begins, its family: 4 of "qwn3"... of "qwen3-8b", 5 of "llama-4-behemoth". */
 static size_t family_letters(const char *name) { return strcspn(name, "-_. 0123456789"); }
 
+<<<<<<< HEAD
 /* Whether a model is of the family that a name begins with, a letter amiss; without letters, "3b", of a model that has
  * all its parts. */
 static bool is_of_named_family(const Model *model, const char *name) {
+=======
+/* Whether a model is of the family that a name begins with, so many letters amiss; without letters, "3b", of a model that has all
+ * its parts. */
+static bool is_of_named_family(const Model *model, const char *name, int amiss) {
+>>>>>>> w2-door
     char own[64], known[64];
     size_t letters = family_letters(name);
     if (letters == 0) {
@@ -364,7 +370,7 @@ static bool is_of_named_family(const Model *model, const char *name) {
     }
     snprintf(own, sizeof own, "%.*s", (int)letters, name);
     snprintf(known, sizeof known, "%.*s", (int)family_letters(model->name), model->name);
-    return letters > 1 && name_distance(own, known) <= (letters > 2);
+    return letters > 1 && name_distance(own, known) <= amiss;
 }
 
 typedef struct {
@@ -385,16 +391,22 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
     enum { SHOWN = 7 };
     NearModel *near = ARENA_NEW(arena, NearModel, (size_t)zoo->count + 1);
     if (!near) return error_memory(error);
-    int count = 0;
+    int count = 0, letters = (int)family_letters(name), amiss = letters > 4 ? 2 : letters > 2;
+    for (int i = 0; i < zoo->count && amiss == 2; i++) /* two letters only of what begins like nobody */
+        if (is_of_named_family(&zoo->models[i], name, 0)) amiss = 1;
     for (int i = 0; i < zoo->count; i++)
-        if (is_of_named_family(&zoo->models[i], name))
+        if (is_of_named_family(&zoo->models[i], name, amiss))
             near[count++] = (NearModel){i, parts_shared(name, zoo->models[i].name),
                                         name_distance(name, zoo->models[i].name), zoo->models[i].name};
     qsort(near, (size_t)count, sizeof *near, by_nearness);
     char several[168] = "";
+    size_t nearest = count ? family_letters(near[0].name) : 0;
     for (int i = 0; i < count && i < SHOWN; i++) {
+        if (amiss == 2 && (family_letters(near[i].name) != nearest ||
+                           strncasecmp(near[i].name, near[0].name, nearest) != 0))
+            continue;
         size_t used = strlen(several);
-        snprintf(several + used, sizeof several - used, "%s%s", i ? ", " : "", near[i].name);
+        snprintf(several + used, sizeof several - used, "%s%s", used ? ", " : "", near[i].name);
     }
     return error_set(error, ERROR_INPUT, "--model", "\"%.40s\" is neither a model of the zoo nor a file; %s%s%s", name,
                      count ? "nearest: " : "`shardopt models` lists them", count ? several : "",

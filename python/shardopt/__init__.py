@@ -72,7 +72,7 @@ def plan(
     """Finds the best plans.
 
     model: a name ("70b", "meta-llama/Llama-3.1-70B"), a config.json or its folder, or the contents of one.
-    chip: a name of chips(); by default TPU v5p.
+    chip: a name of chips(); pods and plain shapes of slices are of TPU v5p where none is named.
     nodes, chips, slice, pods: the machine: GPU hosts; chips in the vendor's default shape; one TPU slice; TPU pods.
     batch: tokens of one step, "4Mi" or a number. seq: tokens of a sequence.
     for_: the launchers that have to be able to launch it: "megatron", "torchtitan,megatron", "any".
@@ -87,7 +87,7 @@ def plan(
 
 
 def explain(model: Model | None = None, chip: str | None = None, *, plan: str | None = None, **options: Any) -> Explanation:
-    """One plan in full: of `plan`, a notation such as "fsdp=16 tensor=8"; of from_config, a launch file; else the best."""
+    """One plan in full: of `plan`, a notation such as "fsdp=16 tensor=8"; of from_config, a launch file."""
     words = {**_given(model=model, chip=chip, plan=plan), **options}
     code, text = run_options(["explain"], {**words, "format": "json"}, SEARCHED)
     return Explanation(None, words, text, code)

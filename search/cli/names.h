@@ -34,6 +34,7 @@ bool words_tune(int argc, char **argv);
 /* True if a word is a chip, "8xH200" or "v5p-128": then its options, an absent one is "". */
 typedef struct {
     char chip[64], chips[16], slice[64];
+    bool hosts; /* that many hosts: "2xdgx-h100" */
 } TypedMachine;
 bool word_is_machine(const char *word, TypedMachine *out);
 

@@ -136,7 +136,9 @@ bool word_stray(const Command *command, int argc, char **argv, const char *at, E
     const char *name = command ? command->name : "plan", *where = *at ? at : "\"\"",
                *next = place + 1 < argc ? argv[place + 1] : "-";
     bool plans = is_among("plan inference rl sweep explain emit", name), after = place > 1 && argv[place - 1][0] == '-';
-    if (plans && *at && ((next[0] != '-' && !after) || strpbrk(at, " \n")))
+    TypedMachine machine;
+    bool first = place == (command != NULL) && place + 2 == argc && word_is_machine(next, &machine);
+    if (plans && *at && !first && ((next[0] != '-' && !after) || strpbrk(at, " \n")))
         return sentence_refused(command, argc, argv, error);
     if (strcmp(name, "check") == 0)
         return error_set(error, ERROR_INPUT, where, "is not expected here; a baseline is given as: --baseline %.80s",

@@ -21,7 +21,7 @@ static bool chips_of(const char *word, TypedMachine *out) {
     if (!before && !after) return false;
     const char *number = before ? word : word + last, *name = before ? word + first + 1 : word;
     size_t digits = before ? first : length - last, letters = before ? length - first - 1 : last - 1;
-    if (*number == '0' || digits > 9 || letters >= sizeof out->chip || !isalpha((unsigned char)*name)) return false;
+    if (*number == '0' || digits > 9 || letters >= sizeof out->chip || !letters) return false;
     snprintf(out->chip, sizeof out->chip, "%.*s", (int)letters, name);
     snprintf(out->chips, sizeof out->chips, "%.*s", (int)digits, number);
     return true;
@@ -38,8 +38,11 @@ bool word_is_machine(const char *word, TypedMachine *out) {
     } else if (is && strlen(word) < sizeof out->slice && machine_chip_of_slice(&catalog, word)) {
         snprintf(out->slice, sizeof out->slice, "%s", word);
     } else {
-        /* "8xh10" is a machine of a chip that is not there; "rtx4090x" is none */
-        is = is && chips_of(word, out) && (isdigit((unsigned char)*word) || catalog_find(&catalog, out->chip));
+        /* "8xh10" is a machine of a chip that is not there; "rtx4090x" and "2x4" are none */
+        int each;
+        is = is && chips_of(word, out) && ((isdigit((unsigned char)*word) && isalpha((unsigned char)out->chip[0])) ||
+                                           catalog_find(&catalog, out->chip));
+        out->hosts = is && catalog_instance(&catalog, out->chip, &each);
     }
     arena_free(&arena);
     return is;

@@ -7,6 +7,7 @@
 #include "models/parameters.h"
 #include "search/options/host_words.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -109,8 +110,8 @@ bool chip_from_words(const Words *words, Chip *out, Chip *device) {
         return words_wrong(words, OPTION_CHIP,
                            "is missing; give a machine, such as --chip h100 --nodes 8 or --slice v5p-128");
     if (!name && !implied) name = CHIP_OF_PODS;
-    const Chip *chip = name ? catalog_find(&catalog, name) : implied;
-    if (!chip) chip = instance_named(words, &catalog, name, &each);
+    const Chip *chip = name ? instance_named(words, &catalog, name, &each) : implied;
+    if (!chip) chip = catalog_find(&catalog, name);
     if (!chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
     if (name && implied && implied != chip)
         return words_wrong(words, OPTION_CHIP, "%s contradicts the slice %.60s, which is of %s; give one of them",
@@ -200,5 +201,6 @@ bool machine_from_words(const Words *words, int64_t chips, Chip *chip, Requested
     if (chip_has_domains(chip) && chip->usual_host_chips)
         snprintf(text + used, room - (size_t)used, " --gpus-per-node %lld", (long long)chip->chips_per_host);
     if (machine_from_request(chip, request, out, words->error)) return host_memory_from_words(words, out, chip);
-    return given(words, OPTION_CHIP) ? false : name_default_chip(chip, words->error);
+    bool named = given(words, OPTION_CHIP) || (request->slice && !isdigit((unsigned char)request->slice[0]));
+    return named ? false : name_default_chip(chip, words->error);
 }

@@ -57,7 +57,8 @@ double trainer_floor(const RlQuestion *question, int64_t chips) {
 }
 
 /* Fewer hosts may train better than all, so that another host is never a loss: most may idle. */
-static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
+static bool make_request(const RlQuestion *question, const Trainer *trainer, const char *offload, Arena *arena,
+                         Request *out, Error *error) {
     int64_t length;
     Options *options = ARENA_NEW(arena, Options, 1);
     static const Option TAKEN[] = {OPTION_MODEL,   OPTION_CHIP,        OPTION_GPUS_PER_NODE, OPTION_OVERSUBSCRIPTION,
@@ -78,6 +79,7 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     if (!plan || !strstr(plan, megatron ? "fsdp" : "pipeline"))
         options->text[OPTION_REQUIRE] = megatron ? "fsdp=1" : "pipeline=1";
     options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
+    options->text[OPTION_OFFLOAD] = offload;
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
     options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);
     options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)trainer->length);
@@ -138,7 +140,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     SearchResult *result = ARENA_NEW(arena, SearchResult, 1);
     *out = (Trainer){.chips = chips, .length = length, .sequences = planned, .updates = updates_of(question)};
     if (!request || !result) return error_memory(error);
-    if (!make_request(question, out, arena, request, error)) {
+    if (!make_request(question, out, "none", arena, request, error)) {
         /* A plan that is given suits some parts of the machine alone. */
         bool other = question->options->text[OPTION_TRAIN_PLAN] && error->kind == ERROR_INPUT && question->hosts > 1 &&
                      !question->only_colocated && question->train_hosts == 0;
@@ -149,6 +151,12 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     if (limit_seconds < INFINITY)
         request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
+    if (search_end(result).kind == END_NOTHING_FITS) { /* frameworks have no key that we write: what fits without is first */
+        double limit = request->control.limit_seconds;
+        if (!make_request(question, out, NULL, arena, request, error)) return false;
+        request->control.limit_seconds = limit;
+        if (!search_run(request, arena, result, error)) return false;
+    }
     out->gap = result->certificate.gap;
     out->open = search_end(result).kind == END_GAP && search_gap(result) > 0;
     if (result->plan_count == 0) return true;

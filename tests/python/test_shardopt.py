@@ -141,7 +141,9 @@ class Errors(unittest.TestCase):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             shardopt.plan(**{**SMALL, "batch": "256k"})
-        self.assertEqual([w.category for w in caught], [shardopt.ShardoptWarning])
+        self.assertEqual([w.category for w in caught], 2 * [shardopt.ShardoptWarning])
+        self.assertIn("no whole number of sequences", str(caught[0].message))
+        self.assertIn("262,144 is 256Ki", str(caught[1].message))
         self.assertTrue(caught[0].filename.endswith("test_shardopt.py"), "it points at the caller")
 
     def test_a_missing_program(self):

@@ -35,6 +35,13 @@ static bool unknown_format(const char *name, Error *error) {
     }
     const char *near = name ? name_nearest(name, names, (size_t)count) : NULL;
     if (!name) return error_set(error, ERROR_INPUT, "emit", "has no format; give one of %s", all.text);
+    Error none = {0};
+    if (scheduler_known(name, &none))
+        return error_set(error, ERROR_INPUT, name, "is a scheduler, of a script: shardopt emit %s --under %s",
+                         strcmp(name, "lws") == 0   ? "vllm"
+                         : strcmp(name, "xpk") == 0 ? "maxtext"
+                                                    : "megatron",
+                         name);
     return error_set(error, ERROR_INPUT, name, "is no format; %s%s%sgive one of %s", near ? "did you mean " : "",
                      near ? near : "", near ? "? " : "", all.text);
 }

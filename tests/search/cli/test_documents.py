@@ -75,7 +75,7 @@ class WhatIf(Case):
                  ["plan --model 8b --chip h100 --chips 32", "plan --model 8b --chip h100 --nodes 2 --batch 1Mi"]),
                 ("finetune --model 8b --chip h100 --gpus 2 --lora", "seq=1024", ["finetune --model 8b --chip h100 --gpus 2 --lora --seq 1024"]),
                 ("inference --model 8b --chip h100 --chips 2", "tpot=20ms", ["inference --model 8b --chip h100 --chips 2 --tpot 20ms"]),
-                ("rl --model 8b", "nodes=2;nodes=3", ["rl --model 8b --chip h100 --nodes 2", "rl --model 8b --chip h100 --nodes 3"])):
+                ("rl --model 8b --chip h100 --nodes 1", "nodes=2;nodes=3", ["rl --model 8b --chip h100 --nodes 2", "rl --model 8b --chip h100 --nodes 3"])):
             code, out, err = self.run_line(f"{words} --what-if '{changes}'")
             self.assertEqual(code, 0, err)
             lines = [" ".join(line.split()) for line in out[out.index("\nWhat if "):].replace("\n  ", " ").strip().split("\n")]

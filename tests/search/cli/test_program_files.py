@@ -24,7 +24,7 @@ WRONG = {
     "cyclic": (HEAD + CALL.format("b", "f") + END[:-2] + FUNCTION.format("f", "g").replace("%f =", "%b =")
                + FUNCTION.format("g", "f").replace("%g =", "%b =") + "}\n", "calls itself"),
     "wrong shapes": (GOOD.replace("tensor<8192x8xi32>", "tensor<8192x9xi32>", 1), "is written as"),
-    "a million operations": (HEAD + "    %b = stablehlo.add %a, %a : tensor<4xf32>\n" * 10**6 + END, "more than 200000"),
+    "a million operations": (HEAD + "".join(f"    %b{i} = stablehlo.add %a, %a : tensor<4xf32>\n" for i in range(10**6)) + END, "more than 200000"),
     "deep nesting": (HEAD + '"x.y"(%a) ({ ' * 10**5 + END, "nested deeper"),
     "deep brackets": (HEAD + '    %b = "x.y"(%a) {k = ' + "[" * 10**6, "not closed"),
     "bytecode": (b"ML\xefR\x0dStableHLO_v1.0.0\x00\x01\x1b", "bytecode"),

@@ -112,7 +112,8 @@ Test(words, errors_name_the_right_word) {
     static const struct {
         const char *typed, *says;
     } LINES[] = {
-        {"--model 8b --nodes 4", "no --chip was given, and tpu-v5p is the default"},
+        {"--model 8b --nodes 4", "--chip: is missing; give a machine"},
+        {"--model 8b --chip h100", "how many of h100? give --nodes 1 (a host of 8) or --chips 4"},
         {"--model gemma", "nearest: gemma"},
         {"--model 8b --chip h100 --gradient-checkpointing=maybe", "takes true or false"},
         {"--model 8b --chip h100 --bf16 false",
@@ -127,12 +128,12 @@ Test(words, errors_name_the_right_word) {
         {"--model 8b --chip h100 --nodes 1 -o x.csv --format json", "json contradicts the file x.csv"},
 
         {"--model 8b --chip h100 --tp", "needs a value"},
-        {"--model 8b --chip h100 --tp 2 --require tensor=4", "no degree of tensor"},
+        {"--model 8b --chip h100 --nodes 1 --tp 2 --require tensor=4", "no degree of tensor"},
         {"--model 8b --chip h100 --require 'tensor=2' --require 'tensor=2'", "given twice"},
-        {"--model 8b --chip h100 --tp two", "two"},
-        {"--model 8b --chip h100 --require 'TP2x'", "TP2x"},
+        {"--model 8b --chip h100 --nodes 1 --tp two", "two"},
+        {"--model 8b --chip h100 --nodes 1 --require 'TP2x'", "TP2x"},
         {"--model no/such-model", "no/such-model"},
-        {"--model 8b --chip h100 --for megatronn", "is not a launcher"},
+        {"--model 8b --chip h100 --nodes 1 --for megatronn", "is not a launcher"},
         {"models --tp 8", "--tp"},
     };
     for (size_t i = 0; i < COUNT_OF(LINES); i++) {

@@ -134,7 +134,7 @@ static double first_point(const char *words, const char *path) {
  * tokens are written: 8,448 tokens. Beyond 8 ways the projections of keys and values are copied: 1.34e9 more. */
 Test(command_inference, worked_problems_of_the_book) {
 #define DECODE                                                                                                         \
-    "--model|70b|--chip|v5e|--precision|int8|--kv-dtype|int8|--prompt|8192|--output|512|--profile|ideal|--mode|"       \
+    "--model|70b|--chip|v5e|--precision|int8|--kv-dtype|int8|--prompt|8192|--answer|512|--profile|ideal|--mode|"       \
     "decode|--format|json"
     double weights = 69.503e9, copied = 80 * 8192.0 * 2 * 8 * 128, cache = 32 * 163840.0 * 8448;
     const struct {
@@ -154,7 +154,7 @@ Test(command_inference, worked_problems_of_the_book) {
          "ttft_seconds",
          (2 * (weights - 1.051e9 + copied) * 8192 + 2.0 * 80 * 8192 * 8192 * 8192.0) / (16 * 1.97e14 * 0.4), 1e-2},
         {"three workers for prompts to one that decodes",
-         "--model|70b|--chip|v5e|--slice|8x8|--prompt|8192|--output|512|--profile|book|--mode|disaggregated|--engine|"
+         "--model|70b|--chip|v5e|--slice|8x8|--prompt|8192|--answer|512|--profile|book|--mode|disaggregated|--engine|"
          "any|--format|"
          "json|"
          "--require|tensor=16 batch=32 pipeline=1 attention_data=1 stationary=1",

@@ -53,7 +53,7 @@ Test(command_plan, first_answers_fit_a_screen) {
 
 /* The line under the answer is made from two more answers in memory. */
 Test(command_plan, what_if) {
-    char *text = printed("--model 8b --chip h100 --chips 8 --sensitivity none --what-if --nodes=2", 120);
-    cr_expect(strstr(text, "\nWhat if --nodes=2: 16 chips, "), "%s", text);
+    char *text = printed("--model 8b --chip h100 --chips 8 --sensitivity none --what-if nodes=2", 120);
+    cr_expect(strstr(text, "\nWhat if nodes=2: 16 chips, "), "%s", text);
     free(text);
 }
