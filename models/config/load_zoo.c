@@ -344,15 +344,9 @@ static bool is_repository(const char *argument) {
 /* The letters with which a name begins, its family: 4 of "qwn3"... of "qwen3-8b", 5 of "llama-4-behemoth". */
 static size_t family_letters(const char *name) { return strcspn(name, "-_. 0123456789"); }
 
-<<<<<<< HEAD
-/* Whether a model is of the family that a name begins with, a letter amiss; without letters, "3b", of a model that has
- * all its parts. */
-static bool is_of_named_family(const Model *model, const char *name) {
-=======
-/* Whether a model is of the family that a name begins with, so many letters amiss; without letters, "3b", of a model that has all
- * its parts. */
+/* Whether a model is of the family that a name begins with, so many letters amiss; without letters, "3b", of a model
+ * that has all its parts. */
 static bool is_of_named_family(const Model *model, const char *name, int amiss) {
->>>>>>> w2-door
     char own[64], known[64];
     size_t letters = family_letters(name);
     if (letters == 0) {
@@ -402,8 +396,8 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
     char several[168] = "";
     size_t nearest = count ? family_letters(near[0].name) : 0;
     for (int i = 0; i < count && i < SHOWN; i++) {
-        if (amiss == 2 && (family_letters(near[i].name) != nearest ||
-                           strncasecmp(near[i].name, near[0].name, nearest) != 0))
+        if (amiss == 2 &&
+            (family_letters(near[i].name) != nearest || strncasecmp(near[i].name, near[0].name, nearest) != 0))
             continue;
         size_t used = strlen(several);
         snprintf(several + used, sizeof several - used, "%s%s", used ? ", " : "", near[i].name);

@@ -20,11 +20,7 @@ typedef struct {
     char **words;
     int count;
     const char *conditions, *engines, *required, *model, *machine, *left;
-<<<<<<< HEAD
-    bool ignores, pairs, degrees, nodes; /* nodes: hosts are counted somewhere in the line */
-=======
-    bool ignores, pairs, degrees, hosts;                          /* hosts: their number is given */
->>>>>>> w2-door
+    bool ignores, pairs, degrees, hosts; /* hosts: their number is given */
     Error *error;
 } Door;
 
@@ -106,15 +102,10 @@ static bool put_machine(Door *door, const char *where, const TypedMachine *machi
         return error_set(door->error, ERROR_INPUT, where, "is a second machine, next to %.60s; give one",
                          door->machine);
     door->machine = where;
-<<<<<<< HEAD
-    if (door->nodes && machine->chips[0] && strchr(where, ':'))
-        return put(door, "chip", arena_format(door->arena, "%s:%s", machine->chip, machine->chips));
-=======
     if (door->hosts && machine->chips[0] && strchr(where, ':')) { /* Slurm's and SkyPilot's: so many of each host */
         const char *each = arena_format(door->arena, "%s:%s", machine->chip, machine->chips);
         return has_text(door, each) && put(door, "chip", each);
     }
->>>>>>> w2-door
     return (!machine->chip[0] || put(door, "chip", machine->chip)) &&
            (!machine->chips[0] || put(door, machine->hosts ? "nodes" : "chips", machine->chips)) &&
            (!machine->slice[0] || put(door, "slice", machine->slice));
@@ -331,13 +322,8 @@ static void look_ahead(Door *door, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i] + strspn(argv[i], "-");
         const NameRow *row = name > argv[i] ? name_row(door->kind, name, strcspn(name, "=")) : NULL;
-<<<<<<< HEAD
-        door->nodes =
-            door->nodes || strncmp(argv[i], "--nodes", 7) == 0 || (row && strcmp(row->meaning, "--nodes") == 0);
-=======
         door->hosts =
             door->hosts || strncmp(argv[i], "--nodes", 7) == 0 || (row && strcmp(row->meaning, "--nodes") == 0);
->>>>>>> w2-door
         door->ignores = door->ignores || strcmp(argv[i], "--ignore-unknown") == 0;
         door->pairs = door->pairs || strcmp(argv[i], "--dpo") == 0 || strcmp(argv[i], "--task=dpo") == 0 ||
                       (strcmp(argv[i], "--task") == 0 && i + 1 < argc && strcmp(argv[i + 1], "dpo") == 0);
