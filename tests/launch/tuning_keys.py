@@ -139,7 +139,7 @@ SWITCHES = {"trl": (trl, "use_fsdp use_peft multi_gpu use_parallelism_config loa
 
 
 def check(form, number, case):
-    words = [*shlex.split(case), "--for", form, "--sensitivity", "none", "-q"]
+    words = [*shlex.split(case), "--for", form, "-q"]
     if (form, number) in UNSAID:
         text = run("finetune", *words, "--top", "1")
         return [] if "exit 2" in text or number == 7 else [f"is planned: {text[:200]}"]

@@ -109,7 +109,8 @@ def main():
                     assert done.returncode == 0, done.stderr
                     text = open(file).read()
                     seconds = float(re.search(r"`shardopt rl`: ([\d.]+) s a step", text)[1])
-                    again = [program, "rl", "--from-config", file, "--chip", given["--chip"], "--answer", given.get("--answer", "1024"),
+                    again = [program, "rl", "--from-config", file, "--chip", given["--chip"],
+                             *(["--nodes", given["--nodes"]] if framework == "trl" else []), "--answer", given.get("--answer", "1024"),
                              "--prompt", given["--prompt"], "--algorithm", given.get("--algorithm", "grpo"), "-q"]
                     back = subprocess.run(again, capture_output=True, text=True)
                     assert back.returncode == 0, back.stdout + back.stderr
