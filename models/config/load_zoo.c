@@ -340,8 +340,8 @@ static bool is_repository(const char *argument) {
 /* The letters with which a name begins, its family: 4 of "qwn3"... of "qwen3-8b", 5 of "llama-4-behemoth". */
 static size_t family_letters(const char *name) { return strcspn(name, "-_. 0123456789"); }
 
-/* Whether a model is of the family that a name begins with, so many letters amiss; without letters, "3b", of a model that has all
- * its parts. */
+/* Whether a model is of the family that a name begins with, so many letters amiss; without letters, "3b", of a model
+ * that has all its parts. */
 static bool is_of_named_family(const Model *model, const char *name, int amiss) {
     char own[64], known[64];
     size_t letters = family_letters(name);

@@ -317,7 +317,8 @@ static void look_ahead(Door *door, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         const char *name = argv[i] + strspn(argv[i], "-");
         const NameRow *row = name > argv[i] ? name_row(door->kind, name, strcspn(name, "=")) : NULL;
-        door->hosts = door->hosts || strncmp(argv[i], "--nodes", 7) == 0 || (row && strcmp(row->meaning, "--nodes") == 0);
+        door->hosts =
+            door->hosts || strncmp(argv[i], "--nodes", 7) == 0 || (row && strcmp(row->meaning, "--nodes") == 0);
         door->ignores = door->ignores || strcmp(argv[i], "--ignore-unknown") == 0;
         door->pairs = door->pairs || strcmp(argv[i], "--dpo") == 0 || strcmp(argv[i], "--task=dpo") == 0 ||
                       (strcmp(argv[i], "--task") == 0 && i + 1 < argc && strcmp(argv[i + 1], "dpo") == 0);
