@@ -151,7 +151,8 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     if (limit_seconds < INFINITY)
         request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
-    if (search_end(result).kind == END_NOTHING_FITS) { /* frameworks have no key that we write: what fits without is first */
+    /* What fits without the host is first: frameworks have no key for it that is written. */
+    if (search_end(result).kind == END_NOTHING_FITS) {
         double limit = request->control.limit_seconds;
         if (!make_request(question, out, NULL, arena, request, error)) return false;
         request->control.limit_seconds = limit;
