@@ -12,10 +12,10 @@ const RankedPlan *search_fastest(const SearchResult *result);
 
 /* What is requested of tied plans, in this order; the plan for which less is true stands first. */
 typedef enum {
+    TIE_BY_HBM,        /* chance that it does not fit, in steps of 5%; not known: HBM in use, in the same steps */
     TIE_BY_UNMEASURED, /* figures that no run has moved and that it leans on */
     TIE_BY_OPTIMIZER,  /* the optimizer's state on the host */
     TIE_BY_HOST,       /* bytes on the host, in steps of 5% of HBM */
-    TIE_BY_HBM,        /* chance that it does not fit, in steps of 5%; not known: HBM in use, in the same steps */
     TIE_BY_ODD,        /* what hardly anybody runs of it (odd.h) */
     TIE_BY_ROLES,      /* roles of a degree above 1; like the next, of plans within half a per cent of the fastest */
     TIE_BY_STAGES,     /* of the pipeline */

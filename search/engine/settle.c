@@ -45,6 +45,8 @@ static void note(const SearchResult *other, SearchResult *result) {
 
 /* ---- the lowest risk ---- */
 
+#define LIKELY_TO_FIT 0.95
+
 /* The share of HBM that a plan keeps free which fits with this chance (doubts.h). */
 static double reserve_for(const RankedPlan *plan, double chance) {
     CostContext setting = ranked_cost_context(plan->request, plan);
@@ -90,25 +92,33 @@ static bool look_for(Request *narrower, double host_bytes, Arena *arena, SearchR
     return !*found || put_first(&other.plans[0], result->plans[0].request, arena, result, error);
 }
 
-/* Few measured runs have anything on the host: where a plan without is tied, that is the first. */
+/* Few measured runs have anything on the host: where a plan without is tied that is as likely to fit, it is the first. */
 static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     Request *home = ARENA_NEW(arena, Request, 1);
     bool found;
     if (!home) return error_memory(error);
     double host_bytes = plan_host_bytes(result->plans[0].request, &result->plans[0]);
     if (!(host_bytes > 0) || request->requested.offload) return true;
-    *home = *result->plans[0].request;
-    request_settle_offload(home); /* but for what is required there */
-    if (home->question.tuning.what.on_host || home->question.offload == result->plans[0].request->question.offload)
-        return true;
-    return look_for(home, host_bytes, arena, result, &found, error);
+    if (result->plans[0].request->question.tuning.what.on_host) return true;
+    for (int way = 0, found_none = 1; way < 2 && found_none; way++) { /* nothing there; what --offload does not open */
+        *home = *result->plans[0].request;
+        home->question.offload = OFFLOAD_NONE;
+        if (way == 1) request_settle_offload(home);
+        if (way == 1 && home->question.offload == OFFLOAD_NONE) break;
+        if (plan_fits_chance(home, &result->plans[0]) >= LIKELY_TO_FIT)
+            home->question.hbm_reserve =
+                max_real(home->question.hbm_reserve, reserve_for(&result->plans[0], LIKELY_TO_FIT));
+        if (!look_for(home, host_bytes, arena, result, &found, error)) return false;
+        found_none = !found;
+    }
+    return true;
 }
 
 /* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
  * fit, the fastest that surely does, or else likely, or at nine in ten, takes its place. */
 static bool leave_room(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     enum { SURELY, LIKELY, RATHER, CHANCE_COUNT };
-    static const double CHANCES[CHANCE_COUNT] = {[SURELY] = 0.99, [LIKELY] = 0.95, [RATHER] = 0.9};
+    static const double CHANCES[CHANCE_COUNT] = {[SURELY] = 0.99, [LIKELY] = LIKELY_TO_FIT, [RATHER] = 0.9};
     double fits = plan_fits_chance(request, &result->plans[0]);
     bool found = !(fits > 0) || fits >= CHANCES[LIKELY];
     for (int i = SURELY; i < CHANCE_COUNT && CHANCES[i] > fits && !found; i++) {

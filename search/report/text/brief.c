@@ -452,6 +452,10 @@ static bool write_rows(const void *context, TextOut out) {
     int left = room - lines_of(write_table, &form, out);
     while (left < ROWS_LEAST && left > -LINES_UNKNOWN / 2 && shorten(&form))
         left = room - lines_of(write_table, &form, out);
+    while (left < 1 && left > -LINES_UNKNOWN / 2 && form.plans > 1) { /* a long answer: one bar, and one plan */
+        form.plans--;
+        left = room - lines_of(write_table, &form, out);
+    }
     if (left <= -LINES_UNKNOWN / 2) return false;
     if (left > ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
     if (!write_table(&form, out)) return false;

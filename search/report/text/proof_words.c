@@ -10,8 +10,8 @@ static double faster_by(const RankedPlan *other, const RankedPlan *first) {
 static void add_tie(const RankedPlan *first, const RankedPlan *fastest, const char *count, Prose *to) {
     bool less;
     TieReason reason = tie_reason(first, fastest, &less);
-    prose_add(to, "it ties with the fastest that people run of %s plans", count);
-    if (faster_by(fastest, first) >= 0.01) prose_add(to, " (%.2g%% faster, proven)", faster_by(fastest, first));
+    prose_add(to, "ties with the proven fastest of %s plans", count);
+    if (faster_by(fastest, first) >= 0.01) prose_add(to, " (%.2g%% faster)", faster_by(fastest, first));
     prose_add(to, ", at lower risk: %s", tie_reason_words(reason));
 }
 
@@ -31,8 +31,11 @@ void proof_words(const Report *report, Prose *to) {
         prose_add(to, "proven the fastest%s of %s plans in this cost model", odd ? " that people run" : "", count);
     if (odd) {
         bool more = result->faster_count > 1;
-        prose_add(to, "; %s%d faster one%s, %s%.2g%%: ", result->faster_count == FASTER_MOST ? "at least " : "",
-                  result->faster_count, more ? "s" : "", more ? "up to " : "by ", faster_by(odd, first));
+        prose_add(to, "; %d%s faster (%s%.2g%%), seldom run: ", result->faster_count,
+                  result->faster_count == FASTER_MOST ? " or more are"
+                  : more                              ? " are"
+                                                      : " is",
+                  more ? "up to " : "", faster_by(odd, first));
         odd_words(odd->odd, to);
         prose_add(to, " (--rank time)");
     }

@@ -365,19 +365,25 @@ Test(memory, low_weights) {
         Dtype parameters;
         double copies, transposed, fsdp, layer, table; /* bytes of a number */
         bool alone, host;                              /* no bf16 copy next to them; the optimizer on the CPU */
-    } rows[] = {
-        {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, true},    {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
-        {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, true},  {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
-        {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true},        {PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2, false},
-        {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},   {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, false},
-        {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, false},       {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, false},
-        {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, false}, {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},
-        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false},  {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false},
-        {PRECISION_FP8, DTYPE_BF16, 1, 1, 1, 4, 2, true},
-        {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, true, true},
-        {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, true, true},
-        {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true, true},
-        {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, true, true}};
+    } rows[] = {{PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, true, false},
+                {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true, false},
+                {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, true, false},
+                {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true, false},
+                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true, false},
+                {PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2, false, false},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false, false},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, false, false},
+                {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, false, false},
+                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, false, false},
+                {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, false, false},
+                {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false, false},
+                {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false, false},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false, false},
+                {PRECISION_FP8, DTYPE_BF16, 1, 1, 1, 4, 2, true, false},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, true, true},
+                {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, true, true},
+                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true, true},
+                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, true, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile profile = IDEAL;
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
