@@ -86,8 +86,7 @@ static bool ask_host(const Request *request, const RankedPlan *first, KindRow *r
                                   &row->changed->space.requirement_count, &(Error){0});
     question->tuning.what.on_host = question->state.tuning.on_host = false;
     question->offload = OFFLOAD_NONE;
-    request_settle_offload(row->changed);
-    return question->offload != request->question.offload || request->question.tuning.what.on_host;
+    return true;
 }
 
 static bool (*const KINDS[])(const Request *request, const RankedPlan *first,

@@ -140,7 +140,7 @@ static void write_training(const Request *request, const RankedPlan *first, Text
 
 /* A policy tensor by tensor is for the file. */
 static void cut_words(Prose *line) {
-    enum { MOST = 225 };
+    enum { MOST = 150 };
     if (line->used <= MOST) {
         prose_add(line, ".");
         return;
@@ -230,6 +230,7 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
         const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
         if (!(ranked->row_kinds >> kind & 1)) continue;
         if (kind == ROW_FASTEST && ranked->row_kinds >> ROW_ODD & 1) continue;
+        if (kind == ROW_SUREST && ranked->row_kinds >> ROW_FASTEST & 1) continue; /* no slower than the fastest */
         if (kind == ROW_OF_LAUNCHER)
             prose_item(&words, ", ", "%s's best", own ? own->name : "another");
         else
@@ -356,7 +357,7 @@ static void add_effort(const Request *request, Prose *to) {
 }
 
 static void write_confidence(const Report *report, TextOut out) {
-    enum { SAID = 2 };
+    enum { SAID = 1 }; /* the rest: -v */
     Risk risks[RISKS_MAX];
     Prose line = {0};
     int count = plan_risks(&report->result.plans[0], risks);

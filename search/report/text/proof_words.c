@@ -11,8 +11,7 @@ static void add_tie(const RankedPlan *first, const RankedPlan *fastest, const ch
     bool less;
     TieReason reason = tie_reason(first, fastest, &less);
     prose_add(to, "ties with the proven fastest of %s plans", count);
-    if (faster_by(fastest, first) >= 0.01) prose_add(to, " (%.2g%% faster)", faster_by(fastest, first));
-    prose_add(to, ", at lower risk: %s", tie_reason_words(reason));
+    prose_add(to, " (%.2g%% faster), at lower risk: %s", tie_reason_words(reason));
 }
 
 void proof_words(const Report *report, Prose *to) {
@@ -25,7 +24,7 @@ void proof_words(const Report *report, Prose *to) {
         return;
     }
     count_text(result->certificate.plans_covered, true, count);
-    if (result->fastest)
+    if (result->fastest && faster_by(result->fastest, first) >= 0.005)
         add_tie(first, result->fastest, count, to);
     else
         prose_add(to, "proven the fastest%s of %s plans in this cost model", odd ? " that people run" : "", count);
