@@ -10,8 +10,8 @@ static double faster_by(const RankedPlan *other, const RankedPlan *first) {
 static void add_tie(const RankedPlan *first, const RankedPlan *fastest, const char *count, Prose *to) {
     bool less;
     TieReason reason = tie_reason(first, fastest, &less);
-    prose_add(to, "ties with the proven fastest of %s plans", count);
-    prose_add(to, " (%.2g%% faster), at lower risk: %s", tie_reason_words(reason));
+    prose_add(to, "ties with the proven fastest of %s plans (%.2g%% faster), at lower risk: %s", count,
+              faster_by(fastest, first), tie_reason_words(reason));
 }
 
 void proof_words(const Report *report, Prose *to) {
