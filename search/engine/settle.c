@@ -92,7 +92,7 @@ static bool look_for(Request *narrower, double host_bytes, Arena *arena, SearchR
     return !*found || put_first(&other.plans[0], result->plans[0].request, arena, result, error);
 }
 
-/* Few measured runs have anything on the host: where a plan without is tied that is as likely to fit, it is the first. */
+/* Few measured runs have anything on the host: where a plan without is tied that is as likely to fit, it is first. */
 static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     Request *home = ARENA_NEW(arena, Request, 1);
     bool found;

@@ -355,42 +355,33 @@ Test(memory, low_inputs) {
     }
 }
 
-/* Weights in fp8: one layout or two (Hopper; block scales need both), beside bf16 or instead of it, where tables stay
- * in bf16; sharded weights are cast as they arrive. An optimizer on the CPU keeps bf16 (arguments.py: not with
- * --fp8-param-gather), so that its weights take 2 bytes more. */
+/* Weights in fp8: one layout or two (Hopper), beside bf16 or instead of it, where tables stay in bf16; sharded weights
+ * are cast as they arrive. An optimizer on the CPU keeps bf16 (arguments.py: not with --fp8-param-gather). */
 Test(memory, low_weights) {
     const double layers = 80 * (855638016. + 16384), tables = 2 * 128256. * 8192 + 8192;
     static const struct {
         Precision precision;
         Dtype parameters;
         double copies, transposed, fsdp, layer, table; /* bytes of a number */
-        bool alone, host;                              /* no bf16 copy next to them; the optimizer on the CPU */
-    } rows[] = {{PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, true, false},
-                {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true, false},
-                {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, true, false},
-                {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true, false},
-                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true, false},
-                {PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2, false, false},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false, false},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, false, false},
-                {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, false, false},
-                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, false, false},
-                {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, false, false},
-                {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false, false},
-                {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false, false},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false, false},
-                {PRECISION_FP8, DTYPE_BF16, 1, 1, 1, 4, 2, true, false},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, true, true},
-                {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, true, true},
-                {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, true, true},
-                {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, true, true}};
+        enum { BOTH, ALONE, ON_CPU } how; /* a bf16 copy next to them; none; none, and the optimizer on the CPU */
+    } rows[] = {
+        {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, ALONE},    {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, ALONE},
+        {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, ALONE},  {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, ALONE},
+        {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, ALONE},        {PRECISION_FP8, DTYPE_DEFAULT, 0, 1, 1, 2, 2, BOTH},
+        {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, BOTH},     {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, BOTH},
+        {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, BOTH},         {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, BOTH},
+        {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, BOTH},   {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, BOTH},
+        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, BOTH},    {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, BOTH},
+        {PRECISION_FP8, DTYPE_BF16, 1, 1, 1, 4, 2, ALONE},       {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, ON_CPU},
+        {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, ON_CPU}, {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, ON_CPU},
+        {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, ON_CPU}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile profile = IDEAL;
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
-        profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = rows[i].alone;
+        profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = (rows[i].how != BOTH);
         Bench bench = bench_of(llama3_70b(), 1, T);
         bench.shard.layers = bench.shard.layers_last = 80, bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
-        bench.knobs.offload_optimizer = rows[i].host;
+        bench.knobs.offload_optimizer = (rows[i].how == ON_CPU);
         TrainingState state = *training_state_default();
         state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
         state.parameter_bytes = dtype_bytes(state.dtypes.parameters),
