@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* Of what the plan took, so much for all searches that a page has beyond the shortest text: a bound of these takes
- * longer than one of the plan's, and drawing takes something too. Where a plan takes a moment, LEAST: some 0.3 s. */
+ * longer than one of the plan's, and drawing takes something too. Where a plan takes a moment, LEAST: some 0.2 s. */
 static const double SHARE = 0.7;
-static const int64_t LEAST = 200000;
+static const int64_t LEAST = 150000;
 
 /* What a search for the request on plan 1's machine answers: the fastest of all plans, if it is among those. */
 static const RankedPlan *nominal_of(const Report *report) {

@@ -355,8 +355,7 @@ Test(memory, low_inputs) {
     }
 }
 
-/* Weights in fp8: one layout or two (Hopper), beside bf16 or instead of it, where tables stay in bf16; sharded weights
- * are cast as they arrive. An optimizer on the CPU keeps bf16 (arguments.py: not with --fp8-param-gather). */
+/* Weights in fp8, in one layout or two, beside bf16 or instead of it; an optimizer on the CPU keeps bf16. */
 Test(memory, low_weights) {
     const double layers = 80 * (855638016. + 16384), tables = 2 * 128256. * 8192 + 8192;
     static const struct {
@@ -378,26 +377,25 @@ Test(memory, low_weights) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile profile = IDEAL;
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
-        profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = (rows[i].how != BOTH);
+        profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = rows[i].how != BOTH;
         Bench bench = bench_of(llama3_70b(), 1, T);
         bench.shard.layers = bench.shard.layers_last = 80, bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
-        bench.knobs.offload_optimizer = (rows[i].how == ON_CPU);
+        bench.knobs.offload_optimizer = rows[i].how == ON_CPU;
         TrainingState state = *training_state_default();
         state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
         state.parameter_bytes = dtype_bytes(state.dtypes.parameters),
         state.said_bf16 = rows[i].parameters == DTYPE_BF16;
+        MemoryRows found;
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
-        MemoryRows found;
         memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &found);
-        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp; /* tables and norm */
-        cr_expect_float_eq(found.parameters_bytes, expected, 1, "%zu: %.12g, not %.12g", i, found.parameters_bytes,
-                           expected);
+        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp, is = found.parameters_bytes;
+        cr_expect_float_eq(is, expected, 1, "%zu: %.12g, not %.12g", i, is, expected);
     }
 }
 
-/* The embedding takes a layer's place (Llama 3.1 405B: 126 layers and 2 on 8 stages of 8 chunks): 15 layers on the
- * first stage; 71 chunks of 2 layers are in flight, 15 of them of the first chunk, which has one: 127. */
+/* The embedding takes a layer's place (405B: 126 layers and 2 on 8 stages of 8 chunks): 71 chunks of 2 layers are in
+ * flight, 15 of them of the first chunk, which has one. */
 Test(memory, slots) {
     static const struct {
         double stages, chunks, layers, microbatches, in_flight;
@@ -488,7 +486,6 @@ Test(memory, everything_that_software_keeps) {
     cr_expect_float_eq(memory_on_device(&setting, &bench.shard, 60e9), 63e9 + 2e9 + 3 * 0.7e9, 1);
 }
 
-/* A bf16 copy beside the master is all that parameters take, where nothing is cast: no byte of it is of casts. */
 Test(memory, copy_and_casts) {
     Bench bench = bench_of(llama3_70b(), 1, T);
     bench_split(&bench, T / 8, 8, 8);
