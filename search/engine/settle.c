@@ -88,7 +88,8 @@ static bool look_for(Request *narrower, double host_bytes, Arena *arena, SearchR
     if (!search_one(narrower, arena, &other, error)) return false;
     note(&other, result);
     *found = other.plan_count > 0 && tie_holds(&control, search_fastest(result), &other.plans[0]) &&
-             plan_host_bytes(narrower, &other.plans[0]) < host_bytes;
+             (plan_host_bytes(narrower, &other.plans[0]) < host_bytes ||
+              other.plans[0].plan.knobs.offload_optimizer < result->plans[0].plan.knobs.offload_optimizer);
     return !*found || put_first(&other.plans[0], result->plans[0].request, arena, result, error);
 }
 
