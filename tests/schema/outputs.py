@@ -24,6 +24,7 @@ STAGES = "--model 8b --chip h100 --nodes 1 --batch 128Ki --for megatron --plan t
 ROWS = [
     ("report", True, f"plan {SMALL} -o {{here}}/small.json"),
     ("report", True, f"plan {H100} -o {{here}}/h100.json"),
+    ("report", False, "plan --model 8b --chip h100 --chips 2 --batch 64Ki -o {here}/two.json"),
     ("report", True, "plan --model 70b --pods 1"),
     ("report", True, "plan --model 405b --pods 8 --time-limit 0.05"),
     ("report", True, "plan --model 405b --chip h100 --nodes 131072 --time-limit 2 --memory-limit 1G"),
@@ -126,7 +127,7 @@ ROWS = [
     ("calibrate_serving", True, "calibrate {here}/b200_serving.tsv"),
     ("calibrate_serving", False, "calibrate {here}/mi300x_serving.tsv"),
     ("trace", True, "trace {data}/traces/rank0.json"),
-    ("trace", True, "trace {data}/traces/rank0.json --from {here}/h100.json"),
+    ("trace", True, "trace {data}/traces/rank0.json --from {here}/two.json"),
     ("trace", True, "trace {here}/two_ranks --from {here}/h100.json --refit {here}/mine.json"),
     ("trace", True, "trace {here}/slow.xplane.pb --from {here}/h100.json"),
     ("report", False, f"explain {STAGES} -o {{here}}/stages.json"),
