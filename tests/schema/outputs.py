@@ -134,7 +134,7 @@ ROWS = [
     ("trace", True, "trace {here}/stages --from {here}/stages.json"),
     ("trace", True, "trace {data}/traces/titan.log {data}/traces/megatron.log"),
     ("trace", True, "trace {data}/traces/titan.log {data}/traces/megatron.log --from {here}/h100.json"),
-    ("trace", False, "trace {here}/two_ranks/rank1.json --from {here}/small.json"),
+    ("trace", False, "trace {here}/two_ranks/rank1.json --from {here}/h100.json"),
     ("trace", False, "trace {here}/two_ranks/rank1.json {data}/traces/megatron.log"),
     ("bench", True, "bench --from {here}/h100.json"),
     ("bench", True, "bench --from {here}/h100.json --read {data}/traces/bench --refit {here}/mine2.json"),
