@@ -138,14 +138,16 @@ static void write_training(const Request *request, const RankedPlan *first, Text
     prose_write(out, "  ", "  ", text.text);
 }
 
+static bool is_narrow(TextOut out) { return out.terminal.columns > 0 && out.terminal.columns < 110; }
+
 /* A policy tensor by tensor is for the file. */
-static void cut_words(Prose *line) {
-    enum { MOST = 150 };
-    if (line->used <= MOST) {
+static void cut_words(Prose *line, bool narrow) {
+    const size_t most = narrow ? 150 : 225;
+    if (line->used <= most) {
         prose_add(line, ".");
         return;
     }
-    size_t at = MOST;
+    size_t at = most;
     while (at > 0 && line->text[at] != ' ') at--;
     line->text[line->used = at] = '\0';
     prose_add(line, " ...");
@@ -157,7 +159,7 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
     launcher_words(launcher, report->request, first, &words);
     if (words.used > 0) {
         prose_add(&line, "In %s's words: %s", launcher->name, words.text);
-        cut_words(&line);
+        cut_words(&line, is_narrow(out));
         prose_write(out, "", "  ", line.text);
     } else if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0) {
         prose_add(&line, "No plan of this chip's usual launchers %s: this layout is for no launcher.",
@@ -255,7 +257,6 @@ typedef struct {
     int plans, plan_lines;
 } RowForm;
 
-static bool is_narrow(TextOut out) { return out.terminal.columns > 0 && out.terminal.columns < 110; }
 static int plan_columns(bool narrow) { return narrow ? 34 : 44; }
 
 static void add_row(Table *table, const RowForm *form, int rank, bool narrow) {
