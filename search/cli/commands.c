@@ -100,15 +100,18 @@ int command_sections(const Command *command, int rows[OPTIONS_MAX], const char *
     return count;
 }
 
+const CommandOption COMMAND_IGNORE_ROW = {.name = "ignore-unknown",
+                                          .help = "leave out other programs' options on which no answer depends"};
+
+bool command_ignores(const Command *command) { return strcmp(command_kind(command), "any") != 0; }
+
 static void print_options(const Command *command, FILE *out) {
-    static const CommandOption IGNORE_ROW = {.name = "ignore-unknown",
-                                             .help = "leave out other programs' options on which no answer depends"};
     int rows[OPTIONS_MAX], count, columns;
     const char *headings[OPTIONS_MAX], *heading = "";
     char left[64];
-    bool foreign = strcmp(command_kind(command), "any") != 0;
+    bool foreign = command_ignores(command);
     count = command_sections(command, rows, headings);
-    columns = left_side(foreign ? &IGNORE_ROW : &HELP_ROW, left);
+    columns = left_side(foreign ? &COMMAND_IGNORE_ROW : &HELP_ROW, left);
     for (int i = 0; i < count; i++)
         if (command_has_option(command, rows[i]))
             columns = (int)max_whole(columns, left_side(&command->options[rows[i]], left));
@@ -120,7 +123,7 @@ static void print_options(const Command *command, FILE *out) {
         print_row(out, &command->options[rows[i]], columns);
     }
     if (heading[0]) fputs("\nAny line\n", out);
-    if (foreign) print_row(out, &IGNORE_ROW, columns);
+    if (foreign) print_row(out, &COMMAND_IGNORE_ROW, columns);
     print_row(out, &HELP_ROW, columns);
 }
 

@@ -24,6 +24,10 @@ bool command_is(const char *name); /* whether a command is called so */
 /* `shardopt COMMAND --help`, with its examples (tests/install/examples.sh runs them). */
 void help_of_command(const Command *command, FILE *out);
 
+/* The row of --ignore-unknown, and whether a command has it: it knows words of other programs (names.tsv). */
+extern const CommandOption COMMAND_IGNORE_ROW;
+bool command_ignores(const Command *command);
+
 /* The numbers of its table's rows by section, those first that a reader looks for, each with its heading. Returns
  * how many. */
 int command_sections(const Command *command, int rows[OPTIONS_MAX], const char *headings[OPTIONS_MAX]);

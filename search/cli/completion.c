@@ -23,7 +23,7 @@ static void bash_options(FILE *out) {
         fprintf(out, "    %s) echo '", command->name);
         for (int row = 0; row < command->option_count; row++)
             if (command_has_option(command, row)) fprintf(out, "--%s ", command->options[row].name);
-        fputs("--help' ;;\n", out);
+        fprintf(out, "%s--help' ;;\n", command_ignores(command) ? "--ignore-unknown " : "");
     }
     fputs("    esac\n}\n\n", out);
 }
@@ -134,6 +134,11 @@ static void zsh_options(FILE *out) {
             snprintf(name, sizeof name, "--%s", command->options[row].name);
             fputs("        ", out);
             zsh_quoted(out, name, command->options[row].help);
+            fputc('\n', out);
+        }
+        if (command_ignores(command)) {
+            fputs("        ", out);
+            zsh_quoted(out, "--ignore-unknown", COMMAND_IGNORE_ROW.help);
             fputc('\n', out);
         }
         fputs("        '--help:show this help') ;;\n", out);

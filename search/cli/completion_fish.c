@@ -96,6 +96,12 @@ void completion_write_fish(FILE *out) {
     for (int i = 0; i < COMMAND_COUNT; i++)
         if (is_first_of_table(i)) options_of_table(out, COMMANDS[i]);
     for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (!command_ignores(COMMANDS[i])) continue;
+        fprintf(out, "complete -c shardopt -n '__shardopt_in %s' -l %s -d ", COMMANDS[i]->name, COMMAND_IGNORE_ROW.name);
+        quoted(out, COMMAND_IGNORE_ROW.help);
+        fputc('\n', out);
+    }
+    for (int i = 0; i < COMMAND_COUNT; i++) {
         const char *values = COMMANDS[i]->argument_values;
         if (!values) continue;
         fprintf(out, "complete -c shardopt -n '__shardopt_in %s'", COMMANDS[i]->name);

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* A command line of `shardopt`, in one text without quotes, resolved. Where it has no --for the layout is free, so that
- * there is one search. False: why is on stderr. */
-static inline bool request_from_text(const char *text, Arena *arena, Request *out) {
+/* A command line of `shardopt`, in one text without quotes, resolved; `launchers` is --for where it has none, NULL the
+ * usual launchers. False: why is on stderr. */
+static inline bool request_from_line(const char *text, const char *launchers, Arena *arena, Request *out) {
     enum { WORDS_MAX = 64 };
     char *words[WORDS_MAX + 1] = {NULL}, *rest = NULL, *copy = arena_text(arena, text);
     int count = 0;
@@ -19,8 +19,13 @@ static inline bool request_from_text(const char *text, Arena *arena, Request *ou
          word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
     bool read = options_parse(count, words, &COMMAND_PLAN, arena, &options, &error);
-    if (read && !options.text[OPTION_FOR]) options.text[OPTION_FOR] = "any";
+    if (read && !options.text[OPTION_FOR]) options.text[OPTION_FOR] = launchers;
     if (read && request_from_options(&options, arena, out, &error)) return true;
     fprintf(stderr, "%s: %s: %s\n", text, error.where, error.text);
     return false;
+}
+
+/* The same with a free layout where it has no --for, so that there is one search. */
+static inline bool request_from_text(const char *text, Arena *arena, Request *out) {
+    return request_from_line(text, "any", arena, out);
 }

@@ -124,7 +124,8 @@ static void merge_proof(const Portfolio *portfolio, SearchResult *out) {
     for (int i = 0; i < portfolio->count; i++) last = max_real(last, portfolio->plans[i].ranked_seconds);
     for (int i = 0; i < portfolio->request->subproblem_count; i++) {
         const Certificate *other = &portfolio->results[i].certificate;
-        bool missed = !portfolio->searched[i] && !portfolio->request->subproblems[i].fallback;
+        bool due = !portfolio->request->subproblems[i].fallback || others_are_empty(portfolio);
+        bool missed = due && !portfolio->searched[i];
         out->interrupted = out->interrupted || portfolio->results[i].interrupted;
         out->memory_full = out->memory_full || portfolio->results[i].memory_full;
         out->memory_bytes = max_whole(out->memory_bytes, portfolio->results[i].memory_bytes);
@@ -165,7 +166,8 @@ static void gap_rows(const Portfolio *portfolio, double open) {
     for (int i = 0; i < common; i++) portfolio->plans[i].gap = row_gap(portfolio->plans[i].ranked_seconds, open);
 }
 
-/* One row for each launcher: its search with the parameters in HBM, merged with that which has them on the host. */
+/* One row for each launcher: its search with the parameters in HBM, merged with that which has them on the host. The
+ * request has all of the first kind before all of the second, in the same order. */
 static bool list_subproblems(const Portfolio *portfolio, SearchResult *out, Error *error) {
     const Request *request = portfolio->request;
     out->subproblem_count = 0;

@@ -78,8 +78,8 @@ static bool put_first(const RankedPlan *plan, const Request *request, Arena *are
     return true;
 }
 
-/* Searches for a plan of less risk that is tied with the fastest and has fewer bytes on the host than `host_bytes`, and
- * puts it first. `narrower` is the request of the first plan with fewer plans in it. */
+/* Searches for a plan of less risk that is tied with the fastest, and has fewer bytes on the host than `host_bytes` or
+ * no optimizer's state there, and puts it first. `narrower` is the request of the first plan with fewer plans in it. */
 static bool look_for(Request *narrower, double host_bytes, Arena *arena, SearchResult *result, bool *found,
                      Error *error) {
     const SearchControl control = narrower->control;
@@ -96,12 +96,13 @@ static bool look_for(Request *narrower, double host_bytes, Arena *arena, SearchR
 /* Few measured runs have anything on the host: where a plan without is tied that is as likely to fit, it is first. */
 static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     Request *home = ARENA_NEW(arena, Request, 1);
-    bool found;
+    bool found = false;
     if (!home) return error_memory(error);
     double host_bytes = plan_host_bytes(result->plans[0].request, &result->plans[0]);
     if (!(host_bytes > 0) || request->requested.offload) return true;
     if (result->plans[0].request->question.tuning.what.on_host) return true;
-    for (int way = 0, found_none = 1; way < 2 && found_none; way++) { /* nothing there; what --offload does not open */
+    for (int way = 0; way < 2 && !found;
+         way++) { /* nothing there; what --require and --remat have, or is usual, there */
         *home = *result->plans[0].request;
         home->question.offload = OFFLOAD_NONE;
         if (way == 1) request_settle_offload(home);
@@ -110,7 +111,6 @@ static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *resu
             home->question.hbm_reserve =
                 max_real(home->question.hbm_reserve, reserve_for(&result->plans[0], LIKELY_TO_FIT));
         if (!look_for(home, host_bytes, arena, result, &found, error)) return false;
-        found_none = !found;
     }
     return true;
 }

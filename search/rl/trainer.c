@@ -151,12 +151,16 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     if (limit_seconds < INFINITY)
         request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
-    /* What fits without the host is first: frameworks have no key for it that is written. */
-    if (search_end(result).kind == END_NOTHING_FITS) {
+    /* What fits without the host is first: frameworks have no key for it that is written. A limited search does not know
+     * whether something fits: where the host keeps the limit, all is searched. */
+    SearchEndKind end = search_end(result).kind;
+    if (end == END_NOTHING_FITS || end == END_NONE_WITHIN) {
         double limit = request->control.limit_seconds;
         if (!make_request(question, out, NULL, arena, request, error)) return false;
         request->control.limit_seconds = limit;
         if (!search_run(request, arena, result, error)) return false;
+        if (end == END_NONE_WITHIN && result->plan_count > 0)
+            return trainer_search(question, chips, INFINITY, arena, out, error);
     }
     out->gap = result->certificate.gap;
     out->open = search_end(result).kind == END_GAP && search_gap(result) > 0;

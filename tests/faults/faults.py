@@ -10,7 +10,7 @@ SMALL = ["--chip", "v5e", "--slice", "2x2", "--batch", "64Ki", "--seq", "1024", 
 PLAN = ["--model", "gpt2"] + SMALL
 SWEEP = ["sweep", "--model", "gpt2,llama3.2-1b", "--chip", "v5e", "--chips", "4,8", "--batch", "64Ki", "--seq", "1024",
          "--threads", "1"]
-TUNED = ["--model", "gpt2", "--chip", "l4", "--gpus", "1", "--lora", "--threads", "1", "--sensitivity", "none"]
+TUNED = ["--model", "gpt2", "--chip", "l4", "--gpus", "1", "--lora", "--threads", "1"]
 RL = ["rl", "--model", "llama3.2-1b", "--chip", "l4", "--chips", "2", "--prompts", "4", "--samples", "4"]
 ANSWERS = str(DATA / "rl/answers.txt")
 
@@ -40,8 +40,8 @@ COMMANDS = {
     "sweep": SWEEP + ["-o", "@"],
     "inference": ["inference", "--model", "llama3.2-1b", "--chip", "v5e", "--slice", "2x2", "-o", "@"],
     "validate of serving": ["validate", "IN/serving.tsv", "-o", "@"],
-    "finetune": ["finetune", *TUNED, "--seq", "1024", "-o", "@"],
-    "finetune with lengths": ["finetune", *TUNED, "--lengths", str(DATA / "lengths/instructions.txt"), "-o", "@"],
+    "finetune": ["finetune", *TUNED, "--sensitivity", "none", "--seq", "1024", "-o", "@"],
+    "finetune with lengths": ["finetune", *TUNED, "--sensitivity", "none", "--lengths", str(DATA / "lengths/instructions.txt"), "-o", "@"],
     "emit of fine-tuning": ["emit", "trl", *TUNED, "--seq", "1024", "-o", "@"],
     "emit of serving": ["emit", "vllm", "--model", "llama3.2-1b", "--chip", "l4", "--gpus", "1", "-o", "@"],
     "rl": RL + ["--answer", "64", "--max-answer", "128", "--format", "brief", "-o", "@"],

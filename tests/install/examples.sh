@@ -17,7 +17,7 @@ export PATH
 awk 'NR == 1 || (/\tllama/ && /h100/ && n++ < 12)' cost/measured/data/train.tsv >mine.tsv
 
 cp "$SOURCE/tests/data/layout/example.json" graph.json
-cp "$SOURCE/tests/data/traces/rank0.json" rank0.json
+sed 's/"world_size": *2/"world_size": 16/' "$SOURCE/tests/data/traces/rank0.json" >rank0.json # a job of report.json
 cp "$SOURCE/tests/fuzz/fuzz_program/recommender.mlir" step.mlir
 
 shardopt --help | sed -n '/^  plan /,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
