@@ -97,7 +97,7 @@ void completion_write_fish(FILE *out) {
         if (is_first_of_table(i)) options_of_table(out, COMMANDS[i]);
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (!command_ignores(COMMANDS[i])) continue;
-        fprintf(out, "complete -c shardopt -n '__shardopt_in %s' -l %s -d ", COMMANDS[i]->name, COMMAND_IGNORE_ROW.name);
+        fprintf(out, "complete -c shardopt -n '__shardopt_in %s' -l ignore-unknown -d ", COMMANDS[i]->name);
         quoted(out, COMMAND_IGNORE_ROW.help);
         fputc('\n', out);
     }

@@ -151,8 +151,8 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     if (limit_seconds < INFINITY)
         request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
-    /* What fits without the host is first: frameworks have no key for it that is written. A limited search does not know
-     * whether something fits: where the host keeps the limit, all is searched. */
+    /* What fits without the host is first: frameworks have no key for it that is written. A limited search does not
+     * know whether something fits: where the host keeps the limit, all is searched. */
     SearchEndKind end = search_end(result).kind;
     if (end == END_NOTHING_FITS || end == END_NONE_WITHIN) {
         double limit = request->control.limit_seconds;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Certificates of small problems hold, are the same for any number of threads, and are turned down once changed.
 
-run.py SHARDOPT [quick]   quick: three of them, and no changes, for builds with a sanitizer
+run.py SHARDOPT [quick]   quick: five of them, and the changes of the first, for CI; all of them every night
 """
 import json, os, subprocess, sys, tempfile
 
@@ -96,7 +96,7 @@ def check_changes(paths):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, words) in enumerate(PROBLEMS.items()):
-            if QUICK and number not in (0, 2, 9):
+            if QUICK and number not in (0, 2, 5, 9, 13):
                 continue
             paths = plan(words, folder, f"{number}", 1)
             code, text = check(paths, PROGRAM, "4")
@@ -106,7 +106,7 @@ def main():
                 other = plan(words, folder, f"{number}.threads", 3)
                 for one, more in zip(paths, other):
                     require(open(one).read() == open(more).read(), f"{name}: three threads write another", one)
-            if number < 2 and not QUICK:
+            if number < (1 if QUICK else 2):
                 check_changes(paths)
             report = json.load(open(paths[1]))
             require(report["search"]["certificate"]["sum"]["holds"], name)
