@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Brute force over the space of one machine: of every degree tuple (or of every n-th) each knob setting that divides
  * is made into coefficients, and those whose memory fits are evaluated on all placements, layouts relaxed, by
- * search/engine/kernel, which the search does not use. Every n-th of them is evaluated once more by the plain
+ * benchmarks/kernel, which the search does not use. Every n-th of them is evaluated once more by the plain
  * relaxed_seconds(), and must be the same to the last bit. Whatever is not above the search's k-th best time is then
  * solved with its layout: of the tuples walked the rows must be the search's, bit for bit. See README.md alongside this
  * file. */

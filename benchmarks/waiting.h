@@ -4,7 +4,7 @@
 #pragma once
 
 #include "benchmarks/space.h"
-#include "search/engine/kernel/evaluate.h"
+#include "benchmarks/kernel/evaluate.h"
 
 enum { WAITING_MOST = 256, WAITING_BATCHES = WAITING_MOST };
 

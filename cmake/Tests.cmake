@@ -18,6 +18,9 @@ if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsaniti
       shardopt_families(${folder}/families ${CMAKE_CURRENT_BINARY_DIR}/${target}_families.c)
       list(APPEND own ${CMAKE_CURRENT_BINARY_DIR}/${target}_families.c)
     endif()
+    if(target MATCHES "^benchmarks_kernel_")
+      list(APPEND own ${SHARDOPT_KERNEL})
+    endif()
     add_executable(${target} ${source} ${own})
     shardopt_inside(${target})
     target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
@@ -80,6 +83,8 @@ endif()
 find_package(Python3 COMPONENTS Interpreter QUIET)
 set(SHARDOPT_PYTHON "${Python3_EXECUTABLE}" CACHE FILEPATH "Python with JAX, for the oracle; with jsonschema, for schemas")
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME install_words COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/packaging/words.py
+           $<TARGET_FILE:shardopt> --check)
   add_test(NAME install_completion COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/completion.py
            $<TARGET_FILE:shardopt>)
   add_test(NAME python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/test_shardopt.py)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Completion of shardopt in bash, made by `shardopt help --completion bash` from the tables of search/cli.
+# Completion of shardopt in bash, made by packaging/words.py from the rows of the commands.
 # Installed to share/bash-completion/completions/shardopt; or: . docs/completion/shardopt.bash
 
 _shardopt_names() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Completion of shardopt in fish, made by `shardopt help --completion fish` from the tables of search/cli.
+# Completion of shardopt in fish, made by packaging/words.py from the rows of the commands.
 # Installed to share/fish/vendor_completions.d/shardopt.fish.
 
 # Whether the command that is being typed is one of these; `shardopt --model` is `shardopt plan --model`.
@@ -303,15 +303,7 @@ complete -c shardopt -n '__shardopt_in program' -l output -s o -r -F -d 'write t
 complete -c shardopt -n '__shardopt_in program' -l timing -d 'print on stderr how long it took'
 complete -c shardopt -n '__shardopt_in program' -l verbose -s v -d 'say what became of every mesh'
 complete -c shardopt -n '__shardopt_in program' -l quiet -s q -d 'no warnings'
-complete -c shardopt -n '__shardopt_in plan' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in explain' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in emit' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in check' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in sweep' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in inference' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in trace' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in bench' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
-complete -c shardopt -n '__shardopt_in rl' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
+complete -c shardopt -n '__shardopt_in plan explain emit check sweep inference trace bench rl' -l ignore-unknown -d 'leave out other programs\' options on which no answer depends'
 complete -c shardopt -n '__shardopt_in emit' -F -a 'maxtext torchtitan megatron jax deepspeed torchtitan-toml trl axolotl llama-factory vllm sglang tensorrt-llm maxtext-serving dynamo llm-d'
 complete -c shardopt -n '__shardopt_in models' -a '(__shardopt_names models)'
 complete -c shardopt -n '__shardopt_in chips' -a '(__shardopt_names chips)'

@@ -35,12 +35,9 @@ int command_sections(const Command *command, int rows[OPTIONS_MAX], const char *
 /* `shardopt --help`: the commands. */
 void help_of_program(FILE *out);
 
-/* The manual page, docs/shardopt.1, and the completions, docs/completion/: the files are what is printed here, and
- * tests/search/cli/test_manual.c holds them to it. */
-void manual_write(FILE *out);
-void completion_write_bash(FILE *out);
-void completion_write_zsh(FILE *out);
-void completion_write_fish(FILE *out);
+/* The commands and their options as JSON, of which packaging/words.py makes the manual page, docs/shardopt.1, and the
+ * completions, docs/completion/. False: memory is out, or the stream failed. */
+bool command_rows_write(FILE *out);
 
 /* The figures of plans and of points, as JSON; tests/schema/figures.py makes tables of docs/json.md and parts of
  * docs/schema of it. False: memory is out, or the stream failed. */

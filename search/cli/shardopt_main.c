@@ -32,21 +32,15 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
     return code;
 }
 
-/* `shardopt help`: of all, of one command, and what docs/ is made of: manual page, completions, tables of figures. */
+/* `shardopt help`: of all, of one command, and what docs/ is made of: the commands' rows, tables of figures. */
 static int help(int argc, char **argv, Streams streams, Error *error) {
-    const char *of = argc > 2 ? argv[2] : NULL, *shell = argc > 3 ? argv[3] : "";
+    const char *of = argc > 2 ? argv[2] : NULL;
     if (!of)
         help_of_program(streams.out);
-    else if (strcmp(of, "--man") == 0)
-        manual_write(streams.out);
-    else if (strcmp(of, "--completion") == 0 && strcmp(shell, "bash") == 0)
-        completion_write_bash(streams.out);
-    else if (strcmp(of, "--completion") == 0 && strcmp(shell, "zsh") == 0)
-        completion_write_zsh(streams.out);
-    else if (strcmp(of, "--completion") == 0 && strcmp(shell, "fish") == 0)
-        completion_write_fish(streams.out);
-    else if (strcmp(of, "--figures") == 0)
-        return figures_write(streams.out) ? EXIT_DONE : (error_memory(error), exit_of_error(error));
+    else if (strcmp(of, "--rows") == 0 || strcmp(of, "--figures") == 0)
+        return (of[2] == 'r' ? command_rows_write : figures_write)(streams.out)
+                   ? EXIT_DONE
+                   : (error_memory(error), exit_of_error(error));
     else {
         const NameRow *row = name_row("command", of, strlen(of));
         const char *name = !row ? of : strcmp(row->meaning, "tune") == 0 ? "plan" : row->meaning;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Equal pairs have one number, in the order of their first coming, however many there are; against a plain table. */
-#include "search/engine/kernel/evaluate.h"
+#include "benchmarks/kernel/evaluate.h"
 #include "tests/search/random_problem.h"
 
 enum { SIDE = 300, DRAWS = 200000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine/kernel/evaluate.h: relaxed times of a few rows on all placements of a tuple, for brute force. Lanes are rows
- * and placements are programs, so that nothing is gathered and nothing is masked: where engine/bound/batch.c puts
+/* benchmarks/kernel/evaluate.h: relaxed times of a few rows on all placements of a tuple, for brute force. Lanes are
+ * rows and placements are programs, so that nothing is gathered and nothing is masked: where engine/bound/batch.c puts
  * placements side by side for one row, which suits a search that looks at few rows, this puts rows side by side. Every
  * number is that of relaxed_seconds(), bit for bit: no slack, and no rounding of its own (docs/search.md, "The kernel
  * of brute force"). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/engine/kernel/evaluate.h"
+#include "benchmarks/kernel/evaluate.h"
 
 #include "cost/time/slack.h"
 #include "cost/time/step_terms.h"

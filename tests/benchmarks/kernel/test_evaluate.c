@@ -5,7 +5,7 @@
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
 #include "search/cli/request_text.h"
-#include "search/engine/kernel/evaluate.h"
+#include "benchmarks/kernel/evaluate.h"
 #include "search/engine/space/knob_space.h"
 #include "tests/sanitizer.h"
 #include "tests/search/random_problem.h"
