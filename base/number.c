@@ -255,7 +255,7 @@ bool number_network(const char *text, const char *where, double *out, Error *err
     size_t digits = strspn(plain, "0123456789");
     bool several = digits > 0 && digits < 9 && plain[digits] == 'x';
     Decimal rate;
-    if (used > 0 && plain[strspn(plain, "0123456789.")] == '\0')
+    if (strtod(plain, NULL) > 0 && plain[strspn(plain, "0123456789.")] == '\0')
         return error_set(error, ERROR_INPUT, where, "%.40s of what? give %.40sGbps or %.40sGB/s", plain, plain, plain);
     if (!decimal_read(plain + (several ? digits + 1 : 0), NETWORKS, COUNT_OF(NETWORKS), &rate))
         return error_set(error, ERROR_INPUT, where,

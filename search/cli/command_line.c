@@ -112,7 +112,8 @@ static bool format_of_file(CommandLine *line, Error *error) {
     for (size_t i = 0; i < COUNT_OF(KINDS) && path && format >= 0; i++) {
         const char *values = command->options[format].values ? command->options[format].values : "",
                    *said = line->text[format];
-        if (!text_ends_in(path, KINDS[i][0])) continue;
+        size_t length = strlen(path), end = strlen(KINDS[i][0]);
+        if (length < end || strcasecmp(path + length - end, KINDS[i][0]) != 0) continue;
         if (said && word_among(values, said, strlen(said)) && !word_among(KINDS[i][2], said, strlen(said)))
             return error_set(error, ERROR_INPUT, line->where[format], "%s contradicts the file %.80s; give one of them",
                              said, path);

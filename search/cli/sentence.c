@@ -21,8 +21,10 @@ typedef struct {
 
 typedef struct {
     const Command *command;
-    char model[TOKEN_SIZE], machine[2 * TOKEN_SIZE];
-    char options[96], conditions[96], unsure[100];
+    char model[TOKEN_SIZE], machine[TOKEN_SIZE]; /* the machine: a slice or "8xh100", or a chip's name alone */
+    char count[16], hosts[16];                   /* of a chip's name alone: how many, and on how many hosts */
+    bool counted;
+    char options[96], conditions[96], unsure[100], typed[200];
 } Proposal;
 
 static void append(char *to, size_t size, const char *between, const char *text, size_t length) {
@@ -30,15 +32,23 @@ static void append(char *to, size_t size, const char *between, const char *text,
     if (used < size) snprintf(to + used, size - used, "%s%.*s", between, (int)length, text);
 }
 
-static Tokens tokens_of(int argc, char **argv, int first) {
+/* Options stand in the proposal as they are typed, each with the word behind it. */
+static Tokens tokens_of(int argc, char **argv, int first, char *typed, size_t size) {
     Tokens out = {.count = 0};
-    for (int i = first; i < argc; i++)
-        for (const char *at = argv[i][0] == '-' ? "" : argv[i]; *at && out.count < TOKENS_MAX;
-             at += strspn(at, " ,;\n\t?!")) {
+    for (int i = first; i < argc; i++) {
+        if (argv[i][0] == '-') {
+            bool follows =
+                !strchr(argv[i], '=') && i + 1 < argc && argv[i + 1][0] != '-' && !strpbrk(argv[i + 1], " ,");
+            append(typed, size, " ", argv[i], strlen(argv[i]));
+            if (follows) i++, append(typed, size, " ", argv[i], strlen(argv[i]));
+            continue;
+        }
+        for (const char *at = argv[i]; *at && out.count < TOKENS_MAX; at += strspn(at, " ,;\n\t?!")) {
             size_t length = strcspn(at, " ,;\n\t?!");
             if (length > 0) snprintf(out.token[out.count++], TOKEN_SIZE, "%.*s", (int)length, at);
             at += length;
         }
+    }
     return out;
 }
 
@@ -66,19 +76,60 @@ static void leave_from(Proposal *out, const Tokens *tokens, int first, int last)
                tokens->token[i], strlen(tokens->token[i]));
 }
 
-/* True if the token makes the machine, alone or with the number before it. */
-static bool take_machine(Proposal *out, const char *number, const char *token) {
+/* "8", "8x", "eight": the number as digits; NULL: it is none. */
+static const char *number_of(const char *token, char digits[16]) {
+    static const char *const NAMES[] = {"", "one", "two", "three", "four", "five", "six", "seven", "eight"};
+    size_t length = strspn(token, "0123456789");
+    if (is_among("a an single", token)) token = "one";
+    for (size_t i = 1; i < COUNT_OF(NAMES); i++)
+        if (strcmp(token, NAMES[i]) == 0) return snprintf(digits, 16, "%zu", i), digits;
+    if (!length || length > 9 || (token[length] && strcmp(token + length, "x") != 0)) return NULL;
+    snprintf(digits, 16, "%.*s", (int)length, token);
+    return digits;
+}
+
+/* True if the token makes the machine, alone or with the number before it, or behind a TPU's name. */
+static bool take_machine(Proposal *out, const Tokens *tokens, int at) {
     TypedMachine machine;
     char one[TOKEN_SIZE];
-    snprintf(one, sizeof one, "%s", token);
+    snprintf(one, sizeof one, "%s", tokens->token[at]);
     size_t length = strlen(one);
     bool is = word_is_machine(one, &machine);
     if (!is && length > 2 && one[length - 1] == 's') one[length - 1] = '\0', is = word_is_machine(one, &machine);
     if (!is || out->machine[0]) return false;
-    bool counted = machine.chip[0] && !machine.chips[0];
-    bool whole = number && strspn(number, "0123456789") == strlen(number) && *number;
-    snprintf(out->machine, sizeof out->machine, "%s%s%s", counted ? whole ? number : "N" : "", counted ? "x" : "", one);
+    int before = at > 0 && strcmp(tokens->token[at - 1], "x") == 0 ? at - 2 : at - 1;
+    snprintf(out->machine, sizeof out->machine, "%s", one);
+    out->counted = machine.chips[0] || machine.slice[0];
+    if (!out->counted && !(before >= 0 && number_of(tokens->token[before], out->count)) && one[0] == 'v' &&
+        at + 1 < tokens->count)
+        number_of(tokens->token[at + 1], out->count);
     return true;
+}
+
+/* True if the token is of hosts: "8 nodes of 4 h100", "8 h100 nodes". */
+static bool take_hosts(Proposal *out, const Tokens *tokens, int at) {
+    if (!is_among("nodes node hosts host servers server machines machine", tokens->token[at])) return false;
+    bool chip = at > 0 && out->machine[0] && !out->counted && strncmp(tokens->token[at - 1], out->machine, 3) == 0;
+    if (chip) snprintf(out->hosts, sizeof out->hosts, "%s", out->count), out->count[0] = '\0';
+    return chip || (at > 0 && number_of(tokens->token[at - 1], out->hosts));
+}
+
+/* True if the token is a word for options: "lora", "fp8", "sft", "tp 8", "grpo". */
+static bool take_option(Proposal *out, const Tokens *tokens, int *at) {
+    const char *token = tokens->token[*at], *next = *at + 1 < tokens->count ? tokens->token[*at + 1] : "";
+    const NameRow *row = name_row(command_kind(out->command), token, strlen(token)), *rl;
+    char digits[16];
+    if (is_among("lora qlora", token) && command_option(out->command, token, strlen(token)) >= 0)
+        return append(out->options, sizeof out->options, out->options[0] ? " --" : "--", token, strlen(token)), true;
+    if (!row && (rl = name_row("rl", token, strlen(token))) && strncmp(rl->meaning, "--algorithm ", 12) == 0 &&
+        strcmp(out->command->name, "plan") == 0) {
+        Error none = {0};
+        out->command = command_named("rl", &none);
+        return add_meant(out, token, NULL);
+    }
+    if (!row || strcmp(row->kinds, "any") == 0 || strstr(row->meaning, "{}")) return false;
+    if (strchr(row->meaning, ' ') || strchr(row->meaning, '=')) return add_meant(out, token, NULL);
+    return number_of(next, digits) && add_meant(out, token, digits) && ++*at;
 }
 
 static void read_tokens(Proposal *out, const Tokens *tokens) {
@@ -87,7 +138,8 @@ static void read_tokens(Proposal *out, const Tokens *tokens) {
         BOUNDS[] = "at less under below over above more fewer least most maximum minimum within max min than cheaper";
     for (int i = 0; i < tokens->count; i++) {
         const char *token = tokens->token[i], *next = i + 1 < tokens->count ? tokens->token[i + 1] : "";
-        char name[TOKEN_SIZE + 8];
+        char name[TOKEN_SIZE + 8], digits[16];
+        TypedMachine machine;
         if (is_among(NOT, token)) {
             snprintf(name, sizeof name, "no-%s", next);
             if (!add_meant(out, name, NULL)) leave_from(out, tokens, i, i + 2 < tokens->count ? i + 2 : tokens->count);
@@ -101,17 +153,40 @@ static void read_tokens(Proposal *out, const Tokens *tokens) {
                 leave_from(out, tokens, i, tokens->count);
                 break;
             }
-        } else if (!take_machine(out, i > 0 ? tokens->token[i - 1] : NULL, token) && !out->model[0] &&
-                   strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
+        } else if (take_machine(out, tokens, i) || take_hosts(out, tokens, i) || take_option(out, tokens, &i)) {
+            continue;
+        } else if (!out->model[0] && strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
             snprintf(out->model, sizeof out->model, "%s", token);
+        } else if (strpbrk(token, "0123456789") &&
+                   !(number_of(token, digits) &&
+                     (is_among("x nodes node hosts host servers server machines machine", next) ||
+                      word_is_machine(next, &machine) || strcmp(digits, out->count) == 0))) {
+            char plural[TOKEN_SIZE];
+            snprintf(plural, sizeof plural, "%.*s", (int)strlen(next) - (text_ends_in(next, "s") ? 1 : 0), next);
+            if (!number_of(token, digits) || !word_is_machine(plural, &machine)) leave_from(out, tokens, i, i + 1);
         }
     }
 }
 
+/* The machine as options or in one word; nothing where options that are typed say it. */
+static void machine_words(const Proposal *line, char out[2 * TOKEN_SIZE]) {
+    static const char *const SAID[] = {"--chip", "--gpu", "--nodes", "--nnodes", "--slice", "--pods", "--num"};
+    const char *chip = line->machine[0] ? line->machine : "CHIP";
+    for (size_t i = 0; i < COUNT_OF(SAID) && !line->machine[0]; i++)
+        if (strstr(line->typed, SAID[i])) chip = "";
+    if (line->counted || !*chip)
+        snprintf(out, 2 * TOKEN_SIZE, "%s", chip);
+    else if (line->hosts[0])
+        snprintf(out, 2 * TOKEN_SIZE, "%s --nodes %s%s%s", chip, line->hosts, line->count[0] ? " --gpus-per-node " : "",
+                 line->count);
+    else
+        snprintf(out, 2 * TOKEN_SIZE, "%sx%s", line->count[0] ? line->count : "N", chip);
+}
+
 static bool sentence_refused(const Command *command, int argc, char **argv, Error *error) {
-    Tokens tokens = tokens_of(argc, argv, command ? 1 : 0);
     Proposal line = {.command = command};
-    char where[TOKEN_SIZE] = "\"";
+    Tokens tokens = tokens_of(argc, argv, command ? 1 : 0, line.typed, sizeof line.typed);
+    char where[TOKEN_SIZE] = "\"", machine[2 * TOKEN_SIZE];
     for (int i = 0; i < tokens.count && !line.command; i++) {
         const NameRow *row = name_row("command", tokens.token[i], strlen(tokens.token[i]));
         Error none = {0};
@@ -123,11 +198,14 @@ static bool sentence_refused(const Command *command, int argc, char **argv, Erro
     for (int i = 0; i < tokens.count; i++)
         append(where, sizeof where, i ? " " : "", tokens.token[i], strlen(tokens.token[i]));
     append(where, sizeof where, "", "\"", 1);
-    return error_set(error, ERROR_INPUT, where, "sentences are not read; type: shardopt %s %s %s%s%s%s%s%s%s%s",
-                     line.command->name, line.model[0] ? line.model : "MODEL",
-                     line.machine[0] ? line.machine : "NxCHIP", line.options[0] ? " " : "", line.options,
-                     line.conditions[0] ? " --require \"" : "", line.conditions, line.conditions[0] ? "\"" : "",
-                     line.unsure[0] ? " (not in it: " : "", line.unsure[0] ? strcat(line.unsure, ")") : "");
+    machine_words(&line, machine);
+    bool named = line.model[0] || strstr(line.typed, "--model");
+    return error_set(error, ERROR_INPUT, where, "sentences are not read; type: shardopt %s%s%s%s%s%s%s%s%s%s%s%s%s",
+                     line.command->name, named && !line.model[0] ? "" : " ",
+                     line.model[0] || named ? line.model : "MODEL", machine[0] ? " " : "", machine,
+                     line.options[0] ? " " : "", line.options, line.typed, line.conditions[0] ? " --require \"" : "",
+                     line.conditions, line.conditions[0] ? "\"" : "", line.unsure[0] ? " (not in it: " : "",
+                     line.unsure[0] ? strcat(line.unsure, ")") : "");
 }
 
 bool word_stray(const Command *command, int argc, char **argv, const char *at, Error *error) {
@@ -151,6 +229,9 @@ bool word_stray(const Command *command, int argc, char **argv, const char *at, E
     for (int i = 1; i < argc; i++)
         if (strncmp(argv[i], "--model", 7) == 0 && (!argv[i][7] || argv[i][7] == '='))
             return error_set(error, ERROR_INPUT, where, "is not expected here, next to --model; options begin with --");
+    const NameRow *row = name_row(command_kind(command ? command : COMMANDS[0]), at, strlen(at));
+    if (command && (row || command_option(command, at, strlen(at)) >= 0) && !first)
+        return error_set(error, ERROR_INPUT, where, "is not expected here; did you mean --%.60s", at);
     Arena arena = {0};
     Model model;
     bool there = model_load(at, &arena, &model, error); /* says which are nearest */

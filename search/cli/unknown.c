@@ -25,9 +25,12 @@ typedef struct {
     int distance;
 } Near;
 
+/* "no-tensor" and "disable-x" say the opposite of what is near them. */
+static bool is_negative(const char *name) { return strncmp(name, "no-", 3) == 0 || strncmp(name, "disable-", 8) == 0; }
+
 static void look(Near *near, const char *name, const char *candidate, size_t length) {
     char text[sizeof near->name];
-    if (length >= sizeof text) return;
+    if (length >= sizeof text || is_negative(name) != is_negative(candidate)) return;
     snprintf(text, sizeof text, "%.*s", (int)length, candidate);
     int distance = name_distance(name, text);
     if (distance >= near->distance || distance > slips_of(strlen(name)) || distance >= (int)strlen(name)) return;
@@ -87,9 +90,9 @@ bool option_unknown(const Command *command, const char *word, Error *error) {
     const char *start = name_of(word, &length);
     snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)length, 63), start);
     snprintf(where, sizeof where, "%.*s", (int)min_whole((int64_t)(length + (size_t)(start - word)), 63), word);
-    bool spelled = word[0] == '-' && word[1] != '-' && length > 1 &&
+    bool spelled = start - word != 2 && length > 1 &&
                    (command_option(command, start, length) >= 0 || name_row(command_kind(command), start, length));
-    if (spelled) return error_set(error, ERROR_INPUT, where, "is not an option; did you mean -%s", where);
+    if (spelled) return error_set(error, ERROR_INPUT, where, "is not an option; did you mean --%s", name);
     Near own = near_own(command, name);
     const Command *other = other_with(command, start, length);
     if (other && own.distance > 1)

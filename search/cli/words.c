@@ -20,7 +20,7 @@ typedef struct {
     char **words;
     int count;
     const char *conditions, *engines, *required, *model, *machine, *left;
-    bool ignores, pairs, degrees, hosts; /* hosts: their number is given */
+    bool ignores, pairs, degrees, hosts, lora; /* hosts, lora: the line has their number, and --lora */
     Error *error;
 } Door;
 
@@ -50,10 +50,11 @@ static bool has(const Door *door, const char *option) {
 static bool is_value(const char *word) {
     return word && (word[0] != '-' || !word[1] || isdigit((unsigned char)word[1]));
 }
-static bool is_off(const Typed *typed) { return typed->value && strcasecmp(typed->value, "false") == 0; }
-static bool is_switch(const Typed *typed) {
-    return typed->value && (strcasecmp(typed->value, "true") == 0 || strcasecmp(typed->value, "false") == 0);
+static bool is_one_of(const char *words, const Typed *typed) {
+    return typed->value && word_among(words, typed->value, strlen(typed->value));
 }
+static bool is_off(const Typed *typed) { return is_one_of("false False FALSE no off 0", typed); }
+static bool is_switch(const Typed *typed) { return is_off(typed) || is_one_of("true True TRUE yes on 1", typed); }
 
 /* ---- values ---- */
 
@@ -156,7 +157,8 @@ static bool read_own(Door *door, const CommandOption *option, const Typed *typed
         return is_off(typed) || keep(door, arena_format(door->arena, "--%s", option->name));
     }
     if (typed->value) return put_value(door, option, typed->value);
-    if (strcmp(option->name, "lora") == 0 || strcmp(option->name, "qlora") == 0) return put(door, option->name, "16");
+    if (strcmp(option->name, "lora") == 0 || strcmp(option->name, "qlora") == 0) /* the rank may be --lora's */
+        return put(door, option->name, option->name[0] == 'q' && door->lora ? "nf4" : "16");
     return error_set(door->error, ERROR_INPUT, typed->word, "needs a value: write --%s %s", option->name,
                      option->takes);
 }
@@ -168,9 +170,13 @@ static bool read_switch(Door *door, const NameRow *row, const Typed *typed, bool
     if (typed->value && !typed->follows && !is_switch(typed))
         return error_set(door->error, ERROR_INPUT, typed->word, "takes true or false; it is %.*s here",
                          (int)strcspn(meaning, "|"), meaning);
-    if (is_off(typed) && !other)
+    if (typed->follows && text_ends_in(typed->value, ".json"))
         return error_set(door->error, ERROR_INPUT, typed->word,
-                         "false says nothing here; leave it out (it stands for %s)", meaning);
+                         "%.80s is a launcher's file; it is priced by: shardopt explain --from-config %.80s",
+                         typed->value, typed->value);
+    if (is_off(typed) && !other)
+        return error_set(door->error, ERROR_INPUT, typed->word, "false does not say what else; it stands for %s%s",
+                         meaning, meaning[0] == '-' ? ", which takes other values" : "; leave it out");
     const char *one = is_off(typed) ? other + 1 : meaning;
     const char *text = arena_format(door->arena, "%.*s", (int)strcspn(one, "|"), one),
                *space = text ? strchr(text, ' ') : NULL;
@@ -184,6 +190,9 @@ static bool read_switch(Door *door, const NameRow *row, const Typed *typed, bool
 /* An option on which no answer depends, or which is near nothing that is known: left out where the line says so. */
 static bool leave(Door *door, const NameRow *row, const Typed *typed, bool *used) {
     *used = typed->follows;
+    if (row->note && is_off(typed) && strncmp(row->note, "it is on", 8) == 0)
+        return error_set(door->error, ERROR_INPUT, typed->word,
+                         "is on where it saves memory; a plan without has no price");
     if (!door->ignores)
         return error_set(door->error, ERROR_INPUT, typed->word, "%s",
                          row->note ? row->note : "no plan depends on it; --ignore-unknown leaves it out");
@@ -325,6 +334,7 @@ static void look_ahead(Door *door, int argc, char **argv) {
         door->hosts =
             door->hosts || strncmp(argv[i], "--nodes", 7) == 0 || (row && strcmp(row->meaning, "--nodes") == 0);
         door->ignores = door->ignores || strcmp(argv[i], "--ignore-unknown") == 0;
+        door->lora = door->lora || strncmp(argv[i], "--lora", 6) == 0 || (row && strcmp(row->meaning, "--lora") == 0);
         door->pairs = door->pairs || strcmp(argv[i], "--dpo") == 0 || strcmp(argv[i], "--task=dpo") == 0 ||
                       (strcmp(argv[i], "--task") == 0 && i + 1 < argc && strcmp(argv[i + 1], "dpo") == 0);
     }

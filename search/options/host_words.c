@@ -21,18 +21,27 @@ static bool check_whole_nodes(const Words *words) {
     return words_wrong(words, OPTION_NODES, "%.40s is not a whole number of nodes; nearest: %s", text, nearest);
 }
 
-/* So many GPUs are no whole number on each of so many hosts: the nearest numbers of either that are. */
-static bool no_whole_hosts(const Words *words, int64_t nodes, int64_t chips) {
-    int64_t fewer = min_whole(nodes, chips), more = nodes + 1, below = chips / nodes * nodes;
-    char others[96] = "", counts[96];
-    while (chips % fewer != 0) fewer--;
-    while (more <= chips && more < 2 * nodes && chips % more != 0) more++;
-    if (more <= chips && chips % more == 0) snprintf(others, sizeof others, " or %lld", (long long)more);
+/* The next number of hosts from `nodes` on, down or up, that have `chips` in equal parts of at most `most`; 0: none. */
+static int64_t hosts_near(int64_t nodes, int64_t chips, int64_t most, int step) {
+    while (nodes > 0 && nodes <= chips && (chips % nodes != 0 || chips / nodes > most)) nodes += step;
+    return nodes <= chips ? nodes : 0;
+}
+
+/* So many GPUs are no whole number on each of so many hosts, or too many: the nearest numbers of either that are. */
+static bool no_such_hosts(const Words *words, int64_t nodes, int64_t chips, int64_t most) {
+    int64_t fewer = hosts_near(min_whole(nodes, chips), chips, most, -1), more = hosts_near(nodes, chips, most, 1),
+            below = min_whole(chips, most * nodes) / nodes * nodes;
+    char hosts[64] = "", counts[64], why[64] = "are no whole number on each";
+    if (fewer > 0) snprintf(hosts, sizeof hosts, "%lld", (long long)fewer);
+    if (more > 0)
+        snprintf(hosts + strlen(hosts), sizeof hosts - strlen(hosts), "%s%lld", fewer > 0 ? " or " : "",
+                 (long long)more);
     snprintf(counts, sizeof counts, "%lld", (long long)(below > 0 ? below : nodes));
-    if (below > 0) snprintf(counts, sizeof counts, "%lld or %lld", (long long)below, (long long)(below + nodes));
-    return words_wrong(words, OPTION_NODES,
-                       "%lld chips are no whole number on each of %lld hosts; nearest: --nodes %lld%s, or --chips %s",
-                       (long long)chips, (long long)nodes, (long long)fewer, others, counts);
+    if (below > 0 && below / nodes < most)
+        snprintf(counts, sizeof counts, "%lld or %lld", (long long)below, (long long)(below + nodes));
+    if (chips % nodes == 0) snprintf(why, sizeof why, "are more than %lld on each", (long long)most);
+    return words_wrong(words, OPTION_NODES, "%lld chips %s of %lld hosts; nearest: %s%s%s--chips %s", (long long)chips,
+                       why, (long long)nodes, hosts[0] ? "--nodes " : "", hosts, hosts[0] ? ", or " : "", counts);
 }
 
 bool hosts_from_words(const Words *words, int64_t each, Chip *chip) {
@@ -54,7 +63,8 @@ bool hosts_from_words(const Words *words, int64_t each, Chip *chip) {
         if (typed > 0 && (chips % nodes != 0 || chips / nodes != typed))
             return words_wrong(words, OPTION_CHIPS, "%lld are not %lld hosts of %lld; leave it out", (long long)chips,
                                (long long)nodes, (long long)typed);
-        if (chips % nodes != 0) return no_whole_hosts(words, nodes, chips);
+        int64_t most = max_whole(chip->domain_chips, chip->chips_per_host);
+        if (chips % nodes != 0 || chips / nodes > most) return no_such_hosts(words, nodes, chips, most);
         typed = chips / nodes;
     }
     bool racks = chip->domain_chips > chip->chips_per_host;

@@ -234,6 +234,15 @@ static bool read_space(const Words *words, Request *request) {
         !schedules_parse(given(words, OPTION_SCHEDULES), words_where(words, OPTION_SCHEDULES),
                          &request->space.schedules, words->error))
         return false;
+    for (int i = 0; i < request->space.requirement_count; i++) {
+        const Requirement *condition = &request->space.requirements[i];
+        if (condition->knob == KNOB_SCHEDULE && condition->op == REQUIRE_EQUAL && condition->degree != SCHEDULE_NONE &&
+            !(request->space.schedules >> condition->degree & 1))
+            return words_wrong(words, OPTION_REQUIRE, "schedule=%s is none of --schedules %s; add --schedules %s",
+                               schedule_name((Schedule)condition->degree),
+                               given(words, OPTION_SCHEDULES) ? given(words, OPTION_SCHEDULES) : "launchable",
+                               schedule_name((Schedule)condition->degree));
+    }
     if (!words_share(words, OPTION_MAX_IDLE, 0.9, &request->space.max_idle) ||
         !words_share(words, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !words_choice(words, OPTION_PADDING, &padding) || !words_choice(words, OPTION_OBJECTIVE, &objective) ||

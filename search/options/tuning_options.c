@@ -23,7 +23,8 @@ static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp"
 static bool read_adapters(const Words *words, Option option, Tuning *out) {
     const char *list = given(words, option);
     char word[32];
-    out->rank = TUNING_RANK;
+    double before = out->rank; /* of --qlora, where --lora is given too; 0: it says none */
+    out->rank = option == OPTION_QLORA && given(words, OPTION_LORA) ? 0 : TUNING_RANK;
     if (option == OPTION_QLORA) out->stored_bytes = TUNING_STORED_BYTES;
     while (tuning_next_word(&list, word, sizeof word)) {
         int64_t rank;
@@ -40,7 +41,8 @@ static bool read_adapters(const Words *words, Option option, Tuning *out) {
                                option == OPTION_QLORA ? "16, or 16,nf4 (nf4, nf4-single, int8, gptq)" : "16");
         out->rank = (double)rank;
     }
-    return true;
+    return !(before > 0) || before == out->rank ||
+           words_wrong(words, option, "%.0f is a second rank, next to %.0f of --qlora; give one", out->rank, before);
 }
 
 /* Weights that a repository has quantised, by its name, are what adapters are trained over; else they are not trained.

@@ -19,6 +19,9 @@ static char separator(Option option) {
     case OPTION_SCHEDULES:
     case OPTION_STATE_DTYPES:
     case OPTION_REMAT:
+    case OPTION_QLORA:
+    case OPTION_TARGETS:
+    case OPTION_FREEZE:
     case OPTION_TRAIN_PLAN:
     case OPTION_ROLLOUT:
         return ';';

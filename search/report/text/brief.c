@@ -236,7 +236,11 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
         if (kind == ROW_OF_LAUNCHER)
             prose_item(&words, ", ", "%s's best", own ? own->name : "another");
         else
-            prose_item(&words, ", ", "%s", kind == ROW_SUREST && report->result.odd ? "to run" : WORDS[kind]);
+            prose_item(&words, ", ", "%s",
+                       kind == ROW_SUREST && report->result.odd ? "to run"
+                       : kind == ROW_FASTEST && ranked->seconds > report->result.plans[0].seconds * (1 + 1e-9)
+                           ? "first in rank"
+                           : WORDS[kind]);
     }
     int64_t all = report->request->question.machine.mesh.chips, used = ranked->machine.mesh.chips;
     if (words.used > 0 && used < all && used != report->result.plans[0].machine.mesh.chips)
@@ -405,7 +409,11 @@ static void write_assumed(const Report *report, TextOut out) {
 static void write_next(const Report *report, TextOut out) {
     const Launcher *launcher = launcher_of(report->request);
     const EmitFormat *format = launcher && launcher->formats[0].name ? &launcher->formats[0] : NULL;
-    if (format && report->request->requested.words[0])
+    if (format && report->request->requested.words[0] &&
+        report->request->control.by_time) /* emit takes the first in rank */
+        fprintf(out.file, "Next: shardopt plan %s -o report.json && shardopt emit %s --from report.json\n",
+                report->request->requested.words, format->name);
+    else if (format && report->request->requested.words[0])
         fprintf(out.file, "Next: shardopt emit %s %s%s%s\n", format->name, report->request->requested.words,
                 format->file ? " -o " : "", format->file ? format->file : "");
 }

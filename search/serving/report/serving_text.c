@@ -427,10 +427,11 @@ static void write_nearest(const ServingReport *report, TextOut out) {
     } else {
         prose_add(
             &prose,
-            "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights; more chips, or "
-            "--precision %s.",
+            "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights; more chips%s.",
             max_real(report->question->peak_tokens, (double)report->question->accepted),
-            stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
+            stored_bytes(report->question->weights[0]) > 1     ? ", or --precision fp8 or int4"
+            : stored_bytes(report->question->weights[0]) > 0.6 ? ", or --precision int4"
+                                                               : "");
         serving_add_weights(report->question, &prose);
     }
     prose_write(out, "Answer: ", "  ", prose.text);
