@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum { TWINS_TRIED = 4, NEAREST_WANTED = 2 };
-static const int64_t NEAREST_GROWTH = 64;
+static const int64_t NEAREST_GROWTH = 64, HBM_ENOUGH = 1000000;
 
 static void change_for_way(const Request *request, Alternative way, Request *changed) {
     request_copy(request, changed);
@@ -275,6 +275,13 @@ bool report_make_ways_out(Report *report, Request *scratch, Error *error) {
 bool report_make_nearest(Report *report, Request *scratch, Error *error) {
     const Request *request = report->request;
     if (report->result.certificate.proof != PROOF_OPTIMAL) return true;
+    if (report->result.shortfall.known && request->space.requirement_count > 0) {
+        SideAnswer answer; /* what no memory would admit does not lack memory */
+        copy_tuning(report, scratch);
+        scratch->question.chip.hbm_bytes.value *= (double)HBM_ENOUGH;
+        if (!report_ask(report, scratch, &answer, error)) return false;
+        report->result.shortfall.known = answer.found;
+    }
     if (!report->result.shortfall.known) {
         nearest_of_ways(report);
         return true;
