@@ -199,7 +199,7 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME certificate_odd COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/odd.py $<TARGET_FILE:shardopt> 20)
   add_test(NAME certificate_narrower COMMAND ${Python3_EXECUTABLE}
-           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 30)
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 60)
   add_test(NAME certificate_outside COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/outside.py $<TARGET_FILE:shardopt> --requests 2 --each 80)
   set_tests_properties(certificate_forged certificate_narrower certificate_outside certificate_odd PROPERTIES TIMEOUT 300

@@ -445,7 +445,8 @@ static bool share_copies(Walk *walk) {
 
 static bool walk_entry(Walk *walk) {
     const Program *program = walk->program;
-    const ProgramRegion *entry = &program->region[program->function[program->main].region];
+    const ProgramFunction *function = &program->function[program->main];
+    const ProgramRegion *entry = &program->region[function->region];
     int end;
     walk->is_running[program->main] = true;
     walk->trips = 1;
@@ -460,7 +461,9 @@ static bool walk_entry(Walk *walk) {
         if (at < 0) return false;
         walk->view[value] = whole_view(at);
     }
-    if (!walk_region(walk, program->function[program->main].region, &end)) return false;
+    if (!walk_region(walk, function->region, &end)) return false;
+    if (end < 0 || program->op[end].operands != function->results)
+        return program_wrong(program, entry->begin, walk->error, "the function does not return its results");
     return tie_results(walk, end) && share_copies(walk) && (set_ends(walk), true);
 }
 
