@@ -23,6 +23,7 @@ static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp"
 static bool read_adapters(const Words *words, Option option, Tuning *out) {
     const char *list = given(words, option);
     char word[32];
+    int ranks = 0;
     double before = out->rank; /* of --qlora, where --lora is given too; 0: it says none */
     out->rank = option == OPTION_QLORA && given(words, OPTION_LORA) ? 0 : TUNING_RANK;
     if (option == OPTION_QLORA) out->stored_bytes = TUNING_STORED_BYTES;
@@ -39,6 +40,7 @@ static bool read_adapters(const Words *words, Option option, Tuning *out) {
                                "\"%s\" is no rank%s: the width of an adapter's two matrices, 1 to %d; give %s", word,
                                option == OPTION_QLORA ? " and no format" : "", RANK_MAX,
                                option == OPTION_QLORA ? "16, or 16,nf4 (nf4, nf4-single, int8, gptq)" : "16");
+        if (ranks++ > 0) return words_wrong(words, option, "%s has two ranks; give one", given(words, option));
         out->rank = (double)rank;
     }
     return !(before > 0) || before == out->rank ||

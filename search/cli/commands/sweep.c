@@ -357,8 +357,9 @@ static int run_words(int argc, char **argv, Streams streams, Error *error) {
 static const CommandNote NOTES[] = {
     {"LISTS",
      "Values stand between commas: --model 8b,70b --pods 1,2,4,8; numbers of pods, slices, chips, nodes and "
-     "sequences may be ranges (1..8). Conditions of --require, launchers of --for, --schedules, --state-dtypes and "
-     "--remat have commas of their own: there lists have semicolons. At most 10,000 points. Rows come in the order "
+     "sequences may be ranges (1..8). Conditions of --require, launchers of --for, --schedules, --state-dtypes, "
+     "--remat, --qlora, --targets and --freeze have commas of their own: there lists have semicolons. At most 10,000 "
+     "points. Rows come in the order "
      "of the options of `sweep --help`, the first the slowest, wherever they stand on the command line. --time-limit "
      "is of each point; --top and --variants are not of a sweep."},
     {"--format FORMAT",
@@ -381,8 +382,8 @@ const Command COMMAND_SWEEP = {
              "sweep rl --model NAME[,NAME...] [OPTIONS of `rl`]",
     .about =
         "The best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), those whose\n"
-        "values have commas of their own (require, for, schedules, state-dtypes, remat) with semicolons. The first\n"
-        "option below varies slowest.",
+        "values have commas of their own (require, for, schedules, state-dtypes, remat, qlora, targets, freeze)\n"
+        "with semicolons. The first option below varies slowest.",
     .details = "Plans over a grid: every option of `plan` that changes the answer takes a list, and each point of "
                "their product gets a row: what varies, the best plan, its step, MFU, HBM, tokens a second, "
                "chip-hours and cost, and whether the plan is proven, no plan fits (with the nearest machine that has "
