@@ -44,6 +44,7 @@ static void known_as(const CostContext *context, TotalsContext *out) {
     memcpy(&out->work, &context->work, sizeof out->work);
     memcpy(&out->state, cost_context_state(context), sizeof out->state);
     if (context->remat) memcpy(&out->remat, context->remat, sizeof out->remat);
+    out->profile.ranks_by_time = false; /* of no matter to them */
     out->chip.hbm_bytes.value = out->chip.link_bytes_per_second.value = out->chip.device_link_bytes_per_second.value =
         out->chip.scaleout_bytes_per_second.value = 0;
     out->work.sequences = 0;
