@@ -69,6 +69,9 @@ bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a
 
 /* ---- what they have in common ---- */
 
+/* The file has a part of the state in this dtype, as --state-dtypes names both; NULL: it is silent. */
+bool import_dtype(ConfigFile *file, const char *part, const char *dtype, ImportedWork *out, Error *error);
+
 /* The file says this setting of a knob (search/request/knobs.h). */
 void import_knob(ImportedPlan *plan, Knob knob, int64_t setting);
 bool import_says(const ImportedPlan *plan, Knob knob);

@@ -37,12 +37,14 @@ static bool read_dtypes(ConfigFile *file, const LaunchTerms *terms, ImportedWork
     }
     bool narrow = given[0] && strcmp(given[0], "fp32") != 0;
     const char *gradients = given[1] ? given[1] : narrow ? given[0] : NULL;
-    const char *moments = given[2] ? given[2] : narrow ? given[0] : NULL;
-    if (!narrow && !gradients && !moments) return true;
-    out->state_dtypes = arena_format(file->arena, "%s%s%s%s%s%s", narrow ? "master=none" : "",
-                                     narrow && gradients ? " " : "", gradients ? "gradients=" : "",
-                                     gradients ? gradients : "", moments ? " moments=" : "", moments ? moments : "");
-    return out->state_dtypes || error_memory(error);
+    return import_dtype(file, "master", narrow ? "none" : NULL, out, error) &&
+           import_dtype(file, "gradients", gradients, out, error) &&
+           import_dtype(file, "m",
+                        given[2] ? given[2]
+                        : narrow ? given[0]
+                                 : NULL,
+                        out, error) &&
+           import_dtype(file, "v", narrow ? given[0] : NULL, out, error); /* optax: like the weights */
 }
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
@@ -74,9 +76,6 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     else if (quantization[0])
         config_note(file, "quantization=%.40s is not priced: bf16", quantization);
     if (!read_dtypes(file, &terms, out, error)) return false;
-    const char *optimizer = config_text(file, "opt_type", "adamw");
-    if (strcmp(optimizer, "adamw") != 0 && strcmp(optimizer, "adam_pax") != 0)
-        out->optimizer = strcmp(optimizer, "muon") == 0 || strcmp(optimizer, "sgd") == 0 ? optimizer : NULL;
     out->slice = config_text(file, "compile_topology", NULL);
     out->slices = out->slice && slices > 1 ? config_text(file, "compile_topology_num_slices", NULL) : NULL;
     return true;
@@ -437,6 +436,8 @@ const Launcher MAXTEXT_LAUNCHER = {
     .plan_words = plan_words,
     .signs = {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"},
     .keys = MAXTEXT_KEYS,
+    .optimizer_key = "opt_type",
+    .optimizers = MAXTEXT_OPTIMIZERS,
     .import_work = read_work,
     .import_plan = read_plan,
     .import_way = read_way,

@@ -373,6 +373,8 @@ static void write_optimizer(const LaunchJob *job, const LaunchTerms *terms, FILE
     const StateDtypes *dtypes = &job->request->question.state_dtypes;
     const char *master = dtype_word(dtypes->master), *first = dtype_word(dtypes->first),
                *second = dtype_word(dtypes->second);
+    const char *optimizer = launcher_optimizer(job->launcher, job->request);
+    if (strcmp(optimizer, "adam") != 0) fprintf(out, "    --optimizer %s\n", optimizer);
     keys_write(MEGATRON_KEYS, "o", terms, KEYS_FLAGS, out);
     if (job->knobs->offload_optimizer) fprintf(out, "    --optimizer-offload-fraction 1.0\n");
     if (job->knobs->offload_optimizer || master || first || second)
@@ -466,9 +468,6 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes, "without arguments it times steps of random weights; to fine-tune, give it --load CHECKPOINT "
                          "--finetune --sft --tokenizer-type SFTTokenizer --tokenizer-model MODEL --data-path FILE --lr "
                          "1e-5 --train-iters N");
-    if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
-        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
-                  request->requested.optimizer);
 }
 
 bool megatron_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {

@@ -88,6 +88,9 @@ static const char *model_name(ConfigFile *file) {
     return arena_format(file->arena, "%s-%s", family, flavor);
 }
 
+/* components/optimizer (0.3): no flag chooses one, so that none but AdamW is written. */
+static const OptimizerWord OPTIMIZERS[] = {{"AdamW", "adamw"}, {"Adam", "adamw"}, {"Muon", "muon"}, {NULL, NULL}};
+
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     out->model = model_name(file);
     if (!config_number_text(file, "training.seq_len", &out->seq, error) ||
@@ -101,11 +104,15 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     bool mx = text_has(converters, "mx");
     out->precision = mx ? "mxfp8" : text_has(converters, "float8") ? "fp8" : function_precision(file);
     const char *reduce = config_text(file, "training.mixed_precision_reduce", NULL);
-    if (reduce) out->state_dtypes = strcmp(reduce, "bfloat16") == 0 ? "gradients=bf16" : "gradients=fp32";
+    bool lean = strcmp(config_text(file, "training.dtype", "float32"), "bfloat16") == 0;
     config_text(file, "training.mixed_precision_param", "");
-    const char *optimizer = config_text(file, "optimizer.name", "AdamW");
-    if (strncasecmp(optimizer, "adam", 4) != 0) out->optimizer = strcasecmp(optimizer, "muon") == 0 ? "muon" : NULL;
-    return true;
+    return import_dtype(file, "gradients",
+                        !reduce                           ? NULL
+                        : strcmp(reduce, "bfloat16") == 0 ? "bf16"
+                                                          : "fp32",
+                        out, error) &&
+           import_dtype(file, "master", lean ? "none" : NULL, out, error) &&
+           import_dtype(file, "moments", lean ? "bf16" : NULL, out, error);
 }
 
 static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
@@ -324,7 +331,13 @@ static bool experts(const PlanFacts *facts) {
 }
 
 static const char *refuses_work(const Request *request) {
+    const StateDtypes *said = &request->requested.state_dtypes;
+    REFUSE_UNLESS(strcmp(request->requested.optimizer, "muon") != 0, "its flags choose no optimizer: it runs AdamW");
     REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
+    REFUSE_UNLESS(said->gradients == DTYPE_DEFAULT || said->gradients == DTYPE_FP32,
+                  "its mixed_precision_reduce is fp32 alone");
+    REFUSE_UNLESS(said->parameters == DTYPE_DEFAULT || said->parameters == DTYPE_BF16, "its weights at work are bf16");
+    REFUSE_UNLESS(state_as_torch_makes(request, false), REFUSES_MOMENTS);
     return NULL;
 }
 
@@ -408,6 +421,8 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .plan_words = torchtitan_plan_words,
     .signs = {"parallelism.", "training.", "activation_checkpoint."},
     .keys = TITAN_KEYS,
+    .optimizer_key = "optimizer.name",
+    .optimizers = OPTIMIZERS,
     .import_work = read_work,
     .import_plan = read_plan,
     .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3",
