@@ -69,8 +69,11 @@ bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a
 
 /* ---- what they have in common ---- */
 
-/* The file has a part of the state in this dtype, as --state-dtypes names both; NULL: it is silent. */
-bool import_dtype(ConfigFile *file, const char *part, const char *dtype, ImportedWork *out, Error *error);
+/* The file has its state in these dtypes ("bf16"; NULL: it is silent): out->state_dtypes. */
+typedef struct {
+    const char *parameters, *gradients, *master, *first, *second;
+} ImportedState;
+bool import_state(ConfigFile *file, ImportedState state, ImportedWork *out, Error *error);
 
 /* The file says this setting of a knob (search/request/knobs.h). */
 void import_knob(ImportedPlan *plan, Knob knob, int64_t setting);

@@ -50,6 +50,7 @@ typedef bool ImportPlan(ConfigFile *file, const Request *request, ImportedPlan *
 typedef struct {
     const char *word, *ours; /* NULL behind the last */
 } OptimizerWord;
+#define OPTIMIZER_WORDS(name, ...) const OptimizerWord name[] = {__VA_ARGS__, {NULL, NULL}}
 
 /* An order in which a launcher nests roles. */
 typedef struct {

@@ -169,17 +169,6 @@ bool one_plan_require(Request *request, const char *plan, const char *where, Err
     return true;
 }
 
-/* Of a launch file, which the words of a plan price for one launcher: nothing is offloaded that it does not say. */
-static void offload_as_said(Request *request) {
-    bool said = request->requested.offload || request->question.remat.required;
-    request_settle_offload(request);
-    if (!said)
-        request->question.offload =
-            offload_takes_optimizer(request->question.offload) ? OFFLOAD_OPTIMIZER : OFFLOAD_NONE;
-    request->subproblems = NULL; /* the second has parameters on the host */
-    request->subproblem_count = 0;
-}
-
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error) {
     const char *plan = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
@@ -194,7 +183,7 @@ bool one_plan_request(const Options *options, const char *command, Arena *arena,
     if (!plan)
         return request_from_options(&words, arena, request, error) &&
                one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error) &&
-               (report || (offload_as_said(request), true));
+               (report || (request_settle_offload(request), true));
     return request_from_options(options, arena, request, error) && one_plan_require(request, plan, where, error);
 }
 

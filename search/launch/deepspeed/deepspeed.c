@@ -63,8 +63,7 @@ static const char *refuses_work(const Request *request) {
     const StateDtypes *said = &request->requested.state_dtypes;
     bool lean = said->master == DTYPE_BF16, narrow = lean && said->first == DTYPE_BF16 && said->second == DTYPE_BF16;
     bool wide = (!said->first || said->first == DTYPE_FP32) && (!said->second || said->second == DTYPE_FP32);
-    REFUSE_UNLESS(said->parameters == DTYPE_DEFAULT || said->parameters == DTYPE_BF16, "its weights at work are bf16");
-    REFUSE_UNLESS((lean || said->master == DTYPE_DEFAULT || said->master == DTYPE_FP32) && (narrow || wide),
+    REFUSE_UNLESS((lean || !said->master || said->master == DTYPE_FP32) && (narrow || wide),
                   "its master is fp32, or bf16 (bf16_master_weights_and_grads), and moments are bf16 with that alone");
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16,
                   "its JSON knows no matmuls of fewer bits; plan with --precision bf16");
@@ -184,8 +183,8 @@ static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) 
 }
 
 /* runtime/engine.py, _configure_basic_optimizer(); a name of torch.optim is taken as it is. */
-static const OptimizerWord OPTIMIZERS[] = {{"AdamW", "adamw"}, {"Adam", "adamw"}, {"Lion", "lion"},
-                                           {"Muon", "muon"},   {"SGD", "sgd"},    {NULL, NULL}};
+static OPTIMIZER_WORDS(OPTIMIZERS, {"AdamW", "adamw"}, {"Adam", "adamw"}, {"Lion", "lion"}, {"Muon", "muon"},
+                       {"SGD", "sgd"});
 
 /* AdamW is the program's or the JSON's. ZeRO has tested Adam and Lion (runtime/zero/utils.py). */
 static bool add_optimizer(const LaunchJob *job, cJSON *to) {
@@ -309,16 +308,12 @@ static bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     out->devices = terms.of[TERM_HOSTS] * terms.of[TERM_OF_HOST];
     /* Accumulated in fp32 and reduced in the dtype of parameters is how they are by default. */
     bool accumulated = strcmp(config_text(file, "gradient_accumulation_steps", "1"), "1") != 0;
-    bool wide = terms.of[TERM_GRADIENTS] == DTYPE_FP32 && !accumulated;
+    const char *gradients = terms.of[TERM_GRADIENTS] == DTYPE_BF16 ? "bf16" : NULL;
+    if (terms.of[TERM_GRADIENTS] == DTYPE_FP32 && !accumulated) gradients = "fp32";
     bool lean = strcmp(config_text(file, "bf16.bf16_master_weights_and_grads", ""), "true") == 0;
-    bool narrow = strcmp(config_text(file, "bf16.bf16_optimizer_states", ""), "true") == 0;
-    return import_dtype(file, "gradients",
-                        terms.of[TERM_GRADIENTS] == DTYPE_BF16 ? "bf16"
-                        : wide                                 ? "fp32"
-                                                               : NULL,
-                        out, error) &&
-           import_dtype(file, "master", lean ? "bf16" : NULL, out, error) &&
-           import_dtype(file, "moments", lean && narrow ? "bf16" : NULL, out, error);
+    bool narrow = lean && strcmp(config_text(file, "bf16.bf16_optimizer_states", ""), "true") == 0;
+    const char *moments = narrow ? "bf16" : NULL;
+    return import_state(file, (ImportedState){NULL, gradients, lean ? "bf16" : NULL, moments, moments}, out, error);
 }
 
 /* ZeRO: stages 0 to 2 are replicas; 3 is fsdp, whole or within groups (ZeRO++'s secondary partition, MiCS). */

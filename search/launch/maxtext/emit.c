@@ -178,8 +178,7 @@ static void write_quantization(const Request *request, bool tpu, FILE *out) {
     if (tpu || precision == PRECISION_INT8) fprintf(out, "use_qwix_quantization: true\n");
 }
 
-const OptimizerWord MAXTEXT_OPTIMIZERS[] = {
-    {"adamw", "adamw"}, {"adam_pax", "adamw"}, {"muon", "muon"}, {"sgd", "sgd"}, {NULL, NULL}};
+OPTIMIZER_WORDS(MAXTEXT_OPTIMIZERS, {"adamw", "adamw"}, {"adam_pax", "adamw"}, {"muon", "muon"}, {"sgd", "sgd"});
 
 static void write_optimizer(const LaunchJob *job, FILE *out) {
     fprintf(out, "opt_type: %s\n", launcher_optimizer(job->launcher, job->request));

@@ -37,14 +37,12 @@ static bool read_dtypes(ConfigFile *file, const LaunchTerms *terms, ImportedWork
     }
     bool narrow = given[0] && strcmp(given[0], "fp32") != 0;
     const char *gradients = given[1] ? given[1] : narrow ? given[0] : NULL;
-    return import_dtype(file, "master", narrow ? "none" : NULL, out, error) &&
-           import_dtype(file, "gradients", gradients, out, error) &&
-           import_dtype(file, "m",
-                        given[2] ? given[2]
-                        : narrow ? given[0]
-                                 : NULL,
-                        out, error) &&
-           import_dtype(file, "v", narrow ? given[0] : NULL, out, error); /* optax: like the weights */
+    ImportedState state = {NULL, gradients, narrow ? "none" : NULL,
+                           given[2] ? given[2]
+                           : narrow ? given[0]
+                                    : NULL,
+                           narrow ? given[0] : NULL}; /* optax has nu like the weights */
+    return import_state(file, state, out, error);
 }
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {

@@ -33,8 +33,8 @@ static const char IGNORED[] =
     "use-precision-aware-optimizer optimizer-offload-fraction use-cpu-initialization high-priority-stream-groups (*";
 
 /* arguments.py: its sgd has a momentum (sgd-momentum 0.9). */
-static const OptimizerWord OPTIMIZERS[] = {{"adam", "adamw"},     {"sgd", "sgd-momentum"}, {"muon", "muon"},
-                                           {"dist_muon", "muon"}, {"lion", "lion"},        {NULL, NULL}};
+static OPTIMIZER_WORDS(OPTIMIZERS, {"adam", "adamw"}, {"sgd", "sgd-momentum"}, {"muon", "muon"}, {"dist_muon", "muon"},
+                       {"lion", "lion"});
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
@@ -62,11 +62,9 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     bool wide = out->precision && strcmp(out->precision, "nvfp4") != 0 && !narrow;
     /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
     const char *gradients = in_bf16 ? "bf16" : in_fp32 || bf16 ? "fp32" : NULL;
-    return import_dtype(file, "parameters", wide ? "bf16" : NULL, out, error) &&
-           import_dtype(file, "gradients", gradients, out, error) &&
-           import_dtype(file, "master", config_text(file, "main-params-dtype", NULL), out, error) &&
-           import_dtype(file, "m", config_text(file, "exp-avg-dtype", NULL), out, error) &&
-           import_dtype(file, "v", config_text(file, "exp-avg-sq-dtype", NULL), out, error);
+    ImportedState state = {wide ? "bf16" : NULL, gradients, config_text(file, "main-params-dtype", NULL),
+                           config_text(file, "exp-avg-dtype", NULL), config_text(file, "exp-avg-sq-dtype", NULL)};
+    return import_state(file, state, out, error);
 }
 
 /* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */
@@ -313,16 +311,10 @@ static const char *refuses_work(const Request *request) {
                                                   "no third; a layer spec of your own would have it");
     }
     REFUSE_UNLESS(model->positions != POSITIONS_ALIBI, REFUSES_LAYERS);
-    /* arguments.py: main-grads-dtype .. exp-avg-sq-dtype; optimizer_config.py: they are Adam's */
-    const StateDtypes *said = &request->requested.state_dtypes;
-    bool own = said->master != DTYPE_DEFAULT || said->first != DTYPE_DEFAULT || said->second != DTYPE_DEFAULT;
-    REFUSE_UNLESS(!own || strncmp(request->requested.optimizer, "adamw", 6) == 0,
+    const StateDtypes *said = &request->requested.state_dtypes; /* optimizer_config.py: they are Adam's */
+    REFUSE_UNLESS(!(said->master || said->first || said->second) || strcmp(request->requested.optimizer, "adamw") == 0,
                   "its dtypes of state are Adam's alone");
-    REFUSE_UNLESS(
-        (said->master == DTYPE_DEFAULT || said->master >= DTYPE_FP16) && said->first != DTYPE_NONE &&
-            said->second != DTYPE_NONE && said->parameters < DTYPE_FP16 &&
-            (said->gradients == DTYPE_DEFAULT || said->gradients == DTYPE_BF16 || said->gradients == DTYPE_FP32),
-        "its main-params-dtype is fp32 or fp16, its gradients fp32 or bf16, its weights bf16 or fp8");
+    REFUSE_UNLESS(!said->master || said->master >= DTYPE_FP16, "its main-params-dtype is fp32 or fp16");
     REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
     return NULL;
 }

@@ -89,7 +89,7 @@ static const char *model_name(ConfigFile *file) {
 }
 
 /* components/optimizer (0.3): no flag chooses one, so that none but AdamW is written. */
-static const OptimizerWord OPTIMIZERS[] = {{"AdamW", "adamw"}, {"Adam", "adamw"}, {"Muon", "muon"}, {NULL, NULL}};
+static OPTIMIZER_WORDS(OPTIMIZERS, {"AdamW", "adamw"}, {"Adam", "adamw"}, {"Muon", "muon"});
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     out->model = model_name(file);
@@ -106,13 +106,9 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *reduce = config_text(file, "training.mixed_precision_reduce", NULL);
     bool lean = strcmp(config_text(file, "training.dtype", "float32"), "bfloat16") == 0;
     config_text(file, "training.mixed_precision_param", "");
-    return import_dtype(file, "gradients",
-                        !reduce                           ? NULL
-                        : strcmp(reduce, "bfloat16") == 0 ? "bf16"
-                                                          : "fp32",
-                        out, error) &&
-           import_dtype(file, "master", lean ? "none" : NULL, out, error) &&
-           import_dtype(file, "moments", lean ? "bf16" : NULL, out, error);
+    const char *moments = lean ? "bf16" : NULL;
+    if (reduce) reduce = strcmp(reduce, "bfloat16") == 0 ? "bf16" : "fp32";
+    return import_state(file, (ImportedState){NULL, reduce, lean ? "none" : NULL, moments, moments}, out, error);
 }
 
 static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
@@ -334,9 +330,7 @@ static const char *refuses_work(const Request *request) {
     const StateDtypes *said = &request->requested.state_dtypes;
     REFUSE_UNLESS(strcmp(request->requested.optimizer, "muon") != 0, "its flags choose no optimizer: it runs AdamW");
     REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
-    REFUSE_UNLESS(said->gradients == DTYPE_DEFAULT || said->gradients == DTYPE_FP32,
-                  "its mixed_precision_reduce is fp32 alone");
-    REFUSE_UNLESS(said->parameters == DTYPE_DEFAULT || said->parameters == DTYPE_BF16, "its weights at work are bf16");
+    REFUSE_UNLESS(!said->gradients || said->gradients == DTYPE_FP32, "its mixed_precision_reduce is fp32 alone");
     REFUSE_UNLESS(state_as_torch_makes(request, false), REFUSES_MOMENTS);
     return NULL;
 }

@@ -29,11 +29,7 @@ const char *tuned_refuses_work(const Request *request) {
     REFUSE_UNLESS(
         what->rank > 0 || !(what->frozen & ~(unsigned)FROZEN_TOWERS),
         "its files have no words for --freeze; set requires_grad in a script of your own, and give --for any");
-    bool lies = what->on && !(what->rank > 0);
-    REFUSE_UNLESS(state_as_torch_makes(request, lies), REFUSES_MOMENTS);
-    REFUSE_UNLESS(!request->requested.state_dtypes.gradients ||
-                      (lies && request->requested.state_dtypes.gradients == DTYPE_BF16),
-                  "it has no key for gradients of another dtype; leave gradients= out");
+    REFUSE_UNLESS(state_as_torch_makes(request, what->on && !(what->rank > 0)), REFUSES_MOMENTS);
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16, "it trains in bf16 here; give --precision bf16");
     return NULL;
 }
@@ -55,21 +51,11 @@ const char *tuned_cannot(const LaunchJob *job) {
 }
 
 /* transformers, training_args.py, OptimizerNames. */
-const OptimizerWord TUNED_OPTIMIZERS[] = {{"adamw_torch_fused", "adamw"},
-                                          {"adamw_torch", "adamw"},
-                                          {"adamw_hf", "adamw"},
-                                          {"adamw_apex_fused", "adamw"},
-                                          {"adamw_bnb_8bit", "adamw8bit"},
-                                          {"adamw_8bit", "adamw8bit"},
-                                          {"paged_adamw_8bit", "adamw8bit"},
-                                          {"paged_adamw_32bit", "adamw"},
-                                          {"lion_32bit", "lion"},
-                                          {"paged_lion_32bit", "lion"},
-                                          {"lion_8bit", "lion8bit"},
-                                          {"paged_lion_8bit", "lion8bit"},
-                                          {"adafactor", "adafactor"},
-                                          {"sgd", "sgd"},
-                                          {NULL, NULL}};
+OPTIMIZER_WORDS(TUNED_OPTIMIZERS, {"adamw_torch_fused", "adamw"}, {"adamw_torch", "adamw"}, {"adamw_hf", "adamw"},
+                {"adamw_apex_fused", "adamw"}, {"paged_adamw_32bit", "adamw"}, {"adamw_bnb_8bit", "adamw8bit"},
+                {"adamw_8bit", "adamw8bit"}, {"paged_adamw_8bit", "adamw8bit"}, {"lion_32bit", "lion"},
+                {"paged_lion_32bit", "lion"}, {"lion_8bit", "lion8bit"}, {"paged_lion_8bit", "lion8bit"},
+                {"adafactor", "adafactor"}, {"sgd", "sgd"});
 
 void tuned_notes(const LaunchJob *job, EmitNotes *notes) {
     if (!job->request->question.tuning.what.on)

@@ -17,7 +17,7 @@ static const WorkRow ROWS[] = {
     {BATCH ", \"optimizer\": {\"type\": \"Lion\"}}", "optimizer=lion", NULL},
     {BATCH ", \"bf16\": {\"enabled\": true, \"bf16_master_weights_and_grads\": true}}", "state=master=bf16", NULL},
     {BATCH ", \"bf16\": {\"bf16_master_weights_and_grads\": true, \"bf16_optimizer_states\": true}}",
-     "state=master=bf16 moments=bf16", NULL},
+     "state=master=bf16 m=bf16 v=bf16", NULL},
     {BATCH ", \"data_types\": {\"grad_accum_dtype\": \"bf16\"}}", "state=gradients=bf16", NULL},
     {BATCH ", \"data_types\": {\"grad_accum_dtype\": \"fp32\"}}", "state=gradients=fp32", NULL},
     {BATCH ", \"gradient_accumulation_steps\": 1, \"data_types\": {\"grad_accum_dtype\": \"fp32\"}}",
