@@ -9,18 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-bool import_state(ConfigFile *file, ImportedState state, ImportedWork *out, Error *error) {
-    const char *parts[][2] = {{"parameters", state.parameters},
-                              {"gradients", state.gradients},
-                              {"master", state.master},
-                              {"m", state.first},
-                              {"v", state.second}};
-    const char *said = "";
-    for (size_t i = 0; i < COUNT_OF(parts) && said; i++)
-        if (parts[i][1])
-            said = arena_format(file->arena, "%s%s%s=%s", said, said[0] ? " " : "", parts[i][0], parts[i][1]);
-    out->state_dtypes = said && said[0] ? said : NULL;
-    return said || error_memory(error);
+bool import_state(ConfigFile *file, const StateDtypes *state, ImportedWork *out, Error *error) {
+    char text[STATE_TEXT_SIZE];
+    if (strcmp(state_dtypes_text(state, text), "default") == 0) return true;
+    out->state_dtypes = arena_text(file->arena, text);
+    return out->state_dtypes || error_memory(error);
 }
 
 static void read_optimizer(const Launcher *launcher, ConfigFile *file, ImportedWork *out) {

@@ -308,12 +308,13 @@ static bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     out->devices = terms.of[TERM_HOSTS] * terms.of[TERM_OF_HOST];
     /* Accumulated in fp32 and reduced in the dtype of parameters is how they are by default. */
     bool accumulated = strcmp(config_text(file, "gradient_accumulation_steps", "1"), "1") != 0;
-    const char *gradients = terms.of[TERM_GRADIENTS] == DTYPE_BF16 ? "bf16" : NULL;
-    if (terms.of[TERM_GRADIENTS] == DTYPE_FP32 && !accumulated) gradients = "fp32";
+    bool wide = terms.of[TERM_GRADIENTS] == DTYPE_FP32 && !accumulated;
     bool lean = strcmp(config_text(file, "bf16.bf16_master_weights_and_grads", ""), "true") == 0;
     bool narrow = lean && strcmp(config_text(file, "bf16.bf16_optimizer_states", ""), "true") == 0;
-    const char *moments = narrow ? "bf16" : NULL;
-    return import_state(file, (ImportedState){NULL, gradients, lean ? "bf16" : NULL, moments, moments}, out, error);
+    StateDtypes state = {.master = lean ? DTYPE_BF16 : DTYPE_DEFAULT};
+    if (wide || terms.of[TERM_GRADIENTS] == DTYPE_BF16) state.gradients = wide ? DTYPE_FP32 : DTYPE_BF16;
+    if (narrow) state.first = state.second = DTYPE_BF16;
+    return import_state(file, &state, out, error);
 }
 
 /* ZeRO: stages 0 to 2 are replicas; 3 is fsdp, whole or within groups (ZeRO++'s secondary partition, MiCS). */

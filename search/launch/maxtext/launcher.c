@@ -27,22 +27,19 @@ static const char IGNORED[] =
 static bool read_dtypes(ConfigFile *file, const LaunchTerms *terms, ImportedWork *out, Error *error) {
     static const int TERMS[] = {TERM_WEIGHTS, TERM_GRADIENTS, TERM_MOMENTS};
     static const char *const KEYS[] = {"weight_dtype", "grad_dtype", "mu_dtype"};
-    const char *given[COUNT_OF(KEYS)];
-    for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
-        int64_t dtype = terms->of[TERMS[i]];
-        if (dtype == TERM_UNKNOWN)
+    for (size_t i = 0; i < COUNT_OF(KEYS); i++)
+        if (terms->of[TERMS[i]] == TERM_UNKNOWN)
             return config_wrong(file, NULL, KEYS[i], error, "\"%.40s\" is not priced; give bfloat16 or float32",
                                 config_text(file, KEYS[i], ""));
-        given[i] = dtype == DTYPE_DEFAULT ? NULL : dtype_name((Dtype)dtype);
+    Dtype weights = (Dtype)terms->of[TERM_WEIGHTS], gradients = (Dtype)terms->of[TERM_GRADIENTS];
+    StateDtypes state = {.gradients = gradients, .first = (Dtype)terms->of[TERM_MOMENTS]};
+    if (weights && weights != DTYPE_FP32) {
+        state.master = DTYPE_NONE;
+        if (!state.gradients) state.gradients = weights;
+        if (!state.first) state.first = weights;
+        state.second = weights; /* optax has nu like the weights */
     }
-    bool narrow = given[0] && strcmp(given[0], "fp32") != 0;
-    const char *gradients = given[1] ? given[1] : narrow ? given[0] : NULL;
-    ImportedState state = {NULL, gradients, narrow ? "none" : NULL,
-                           given[2] ? given[2]
-                           : narrow ? given[0]
-                                    : NULL,
-                           narrow ? given[0] : NULL}; /* optax has nu like the weights */
-    return import_state(file, state, out, error);
+    return import_state(file, &state, out, error);
 }
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {

@@ -36,10 +36,12 @@ static const char IGNORED[] =
 static OPTIMIZER_WORDS(OPTIMIZERS, {"adam", "adamw"}, {"sgd", "sgd-momentum"}, {"muon", "muon"}, {"dist_muon", "muon"},
                        {"lion", "lion"});
 
+static Dtype dtype_of(const LaunchTerms *terms, int term) { return (Dtype)max_whole(DTYPE_DEFAULT, terms->of[term]); }
+
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
     LaunchTerms terms;
-    if (!keys_read(MEGATRON_KEYS, "mqeh", file, &terms, error)) return false;
+    if (!keys_read(MEGATRON_KEYS, "mqehy", file, &terms, error)) return false;
     *sizes = keys_sizes(&terms);
     const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
     if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
@@ -61,10 +63,12 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     /* Recipes in fp8 have no weights in bf16, which is how they are priced; without the flag they lie next to casts. */
     bool wide = out->precision && strcmp(out->precision, "nvfp4") != 0 && !narrow;
     /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
-    const char *gradients = in_bf16 ? "bf16" : in_fp32 || bf16 ? "fp32" : NULL;
-    ImportedState state = {wide ? "bf16" : NULL, gradients, config_text(file, "main-params-dtype", NULL),
-                           config_text(file, "exp-avg-dtype", NULL), config_text(file, "exp-avg-sq-dtype", NULL)};
-    return import_state(file, state, out, error);
+    StateDtypes state = {.parameters = wide ? DTYPE_BF16 : DTYPE_DEFAULT,
+                         .master = dtype_of(&terms, TERM_MASTER),
+                         .first = dtype_of(&terms, TERM_FIRST),
+                         .second = dtype_of(&terms, TERM_SECOND)};
+    if (in_bf16 || in_fp32 || bf16) state.gradients = in_bf16 ? DTYPE_BF16 : DTYPE_FP32;
+    return import_state(file, &state, out, error);
 }
 
 /* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */

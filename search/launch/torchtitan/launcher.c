@@ -106,9 +106,10 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *reduce = config_text(file, "training.mixed_precision_reduce", NULL);
     bool lean = strcmp(config_text(file, "training.dtype", "float32"), "bfloat16") == 0;
     config_text(file, "training.mixed_precision_param", "");
-    const char *moments = lean ? "bf16" : NULL;
-    if (reduce) reduce = strcmp(reduce, "bfloat16") == 0 ? "bf16" : "fp32";
-    return import_state(file, (ImportedState){NULL, reduce, lean ? "none" : NULL, moments, moments}, out, error);
+    StateDtypes state = {0};
+    if (reduce) state.gradients = strcmp(reduce, "bfloat16") == 0 ? DTYPE_BF16 : DTYPE_FP32;
+    if (lean) state.master = DTYPE_NONE, state.first = state.second = DTYPE_BF16;
+    return import_state(file, &state, out, error);
 }
 
 static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
