@@ -19,6 +19,7 @@ typedef struct {
     double layer_weight;
     /* layer_flops() of the model at `seq` (cost/plan/shard.h); 0 means that it is computed where needed */
     double layer_flops, layer_active;
+    bool emerging; /* the optimizer is neither Adam nor SGD: launchers run it in fewer ways */
 } Work;
 
 static inline double work_layer_weight(const Work *work) { return work->layer_weight > 0 ? work->layer_weight : 1; }

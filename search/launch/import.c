@@ -7,6 +7,24 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
+
+bool import_state(ConfigFile *file, const StateDtypes *state, ImportedWork *out, Error *error) {
+    char text[STATE_TEXT_SIZE];
+    if (strcmp(state_dtypes_text(state, text), "default") == 0) return true;
+    out->state_dtypes = arena_text(file->arena, text);
+    return out->state_dtypes || error_memory(error);
+}
+
+static void read_optimizer(const Launcher *launcher, ConfigFile *file, ImportedWork *out) {
+    const char *word = launcher->optimizers ? config_text(file, launcher->optimizer_key, NULL) : NULL;
+    const OptimizerWord *row = launcher->optimizers;
+    while (word && row->word && strcasecmp(row->word, word) != 0) row++;
+    if (word && !row->word)
+        config_note(file, "%s=%.40s is priced as AdamW", launcher->optimizer_key, word);
+    else if (word && strcmp(row->ours, "adamw") != 0)
+        out->optimizer = row->ours;
+}
 
 bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error) {
     int64_t nodes, each; /* as torchrun is given them */
@@ -15,6 +33,7 @@ bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error
         !config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error) ||
         !config_whole(file, "(devices of a node)", 1, 1 << 20, 0, &each, error))
         return false;
+    read_optimizer(launcher_at(launcher), file, out);
     if (out->devices == 0) out->devices = nodes * each;
     return (out->nodes || config_number_text(file, "(nodes)", &out->nodes, error)) &&
            (out->gpus_per_node || config_number_text(file, "(devices of a node)", &out->gpus_per_node, error));

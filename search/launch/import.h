@@ -69,6 +69,9 @@ bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a
 
 /* ---- what they have in common ---- */
 
+/* The file has its state in these dtypes, and is silent of those that are DTYPE_DEFAULT: out->state_dtypes. */
+bool import_state(ConfigFile *file, const StateDtypes *state, ImportedWork *out, Error *error);
+
 /* The file says this setting of a knob (search/request/knobs.h). */
 void import_knob(ImportedPlan *plan, Knob knob, int64_t setting);
 bool import_says(const ImportedPlan *plan, Knob knob);

@@ -46,6 +46,12 @@ typedef struct {
 typedef bool ImportWork(ConfigFile *file, ImportedWork *out, Error *error);
 typedef bool ImportPlan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 
+/* An optimizer in a launcher's word and in ours. Of several words for one the first is written, all are read. */
+typedef struct {
+    const char *word, *ours; /* NULL behind the last */
+} OptimizerWord;
+#define OPTIMIZER_WORDS(name, ...) const OptimizerWord name[] = {__VA_ARGS__, {NULL, NULL}}
+
 /* An order in which a launcher nests roles. */
 typedef struct {
     const char *name; /* as --nesting spells it */
@@ -118,8 +124,10 @@ typedef struct {
     /* ---- its files ---- */
     /* Keys of which one is enough to recognise a file; a trailing . or _ means that the key begins so. */
     const char *signs[LAUNCHER_SIGNS_MAX];
-    bool signs_yield;      /* its keys stand in files of others too, whose signs count first */
-    const LaunchKey *keys; /* what is both written and read as it stands; NULL: all is irregular */
+    bool signs_yield;                /* its keys stand in files of others too, whose signs count first */
+    const LaunchKey *keys;           /* what is both written and read as it stands; NULL: all is irregular */
+    const char *optimizer_key;       /* of the optimizer's word, which is AdamW where a file has no such key */
+    const OptimizerWord *optimizers; /* what it refuses all others than; NULL: it has them all, and no key */
     ImportWork *import_work;
     ImportPlan *import_plan;
     /* Which of the ways a file means; *out NULL: none. No function: the one whose option is plan->option. */
@@ -209,6 +217,9 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
 /* Why a launcher takes no plan of a request, of which question and requested optimizer are read: a sentence; NULL: it
  * may take some. */
 const char *launch_refusal_of_work(int launcher, const Request *request);
+
+/* The requested optimizer in the word of a launcher that has optimizers; NULL: it does not have that one. */
+const char *launcher_optimizer(const Launcher *launcher, const Request *request);
 
 /* Those that take none: SpaceRules.unable. */
 LauncherSet launchers_refusing_work(const Request *request);

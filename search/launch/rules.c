@@ -52,6 +52,15 @@ bool facts_weights_divide(const PlanFacts *facts) {
            facts->model->d_model / facts->fsdp % (facts->sequence * facts->expert) == 0;
 }
 
+bool state_as_torch_makes(const Request *request, bool lies) {
+    const StateDtypes *said = &request->requested.state_dtypes;
+    Dtype unsaid = lies ? DTYPE_BF16 : DTYPE_FP32, first = said->first ? said->first : unsaid;
+    Dtype second = said->second ? said->second : unsaid;
+    Dtype master = said->master ? said->master : lies ? DTYPE_NONE : DTYPE_FP32;
+    if (strstr(request->requested.optimizer, "8bit")) return !said->first && !said->second;
+    return first == second && first == (master == DTYPE_NONE ? DTYPE_BF16 : master) && master != DTYPE_BF16;
+}
+
 LauncherSet launchers_on_tpus(void) {
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
@@ -82,6 +91,7 @@ static PlanFacts facts_of(const Model *model, const Work *work, const Plan *plan
                        .data = degree[ROLE_DATA],
                        .pipeline = degree[ROLE_PIPELINE],
                        .seq = work->seq,
+                       .emerging = work->emerging,
                        .chunks = degree[ROLE_PIPELINE] * max_whole(1, plan->knobs.virtual_stages)};
 }
 
@@ -156,6 +166,13 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
     return refusal_of(launcher_at(launcher), &facts, padding);
 }
 
+const char *launcher_optimizer(const Launcher *launcher, const Request *request) {
+    const char *ours = request->requested.optimizer[0] ? request->requested.optimizer : "adamw";
+    const OptimizerWord *row = launcher->optimizers;
+    while (row->word && strcmp(row->ours, ours) != 0) row++;
+    return row->word;
+}
+
 const char *launch_refusal_of_work(int launcher, const Request *request) {
     const Launcher *requested = launcher_at(launcher);
     const Tuning *tuning = &request->question.tuning.what;
@@ -165,6 +182,8 @@ const char *launch_refusal_of_work(int launcher, const Request *request) {
                   "trl's, axolotl's and llama-factory's");
     REFUSE_UNLESS(tuned || !requested->fine_tunes, "it fine-tunes; give --lora, --qlora or --sft too");
     REFUSE_UNLESS(!requested->gpus_only || chip_has_domains(&request->question.chip), REFUSES_TPUS); /* one chip too */
+    REFUSE_UNLESS(!requested->optimizers || launcher_optimizer(requested, request),
+                  "its files have no such optimizer; plan with --optimizer adamw");
     return requested->refuses_work ? requested->refuses_work(request) : NULL;
 }
 

@@ -19,6 +19,7 @@ struct PlanFacts {
     bool tpu;
     int64_t tensor, expert, sequence, fsdp, data, pipeline;
     int64_t seq;
+    bool emerging;  /* Work */
     int64_t chunks; /* pipeline stages, virtual ones counted */
 };
 
@@ -33,6 +34,9 @@ struct PlanFacts {
 #define REFUSES_KV_COPIES "KV heads are split or copied over tensor: one of the two numbers has to divide the other"
 #define REFUSES_UNEVEN_STAGES "stages are equal: pipeline x virtual stages has to divide the layers"
 
+#define REFUSES_MOMENTS                                                                                                \
+    "torch makes moments like the weights that it updates: fp32, or bf16 with --state-dtypes \"master=none "           \
+    "moments=bf16\""
 #define REFUSES_KEPT_WEIGHTS "it gathers sharded weights again for backward: they are not kept from forward on"
 
 /* heads % tensor, for every kind of layer. */
@@ -55,6 +59,10 @@ bool facts_even_stages(const PlanFacts *facts);
 
 /* Whether sequence shards parameters, as fsdp does. */
 bool facts_sequence_shards(const PlanFacts *facts);
+
+/* Whether the state that is said is what torch's optimizers make: moments like the weights that they update, which are
+ * fp32 or, without a master, bf16. `lies`: bf16 is what is kept where nothing is said. */
+bool state_as_torch_makes(const Request *request, bool lies);
 
 /* Whether experts re-use the ranks of other roles. */
 bool facts_folded(const PlanFacts *facts);

@@ -85,26 +85,32 @@ static bool words_of_plan(const Options *open, const ImportedPlan *imported, con
     out->text[OPTION_FOR] = "any";
     out->text[OPTION_NESTING] = NULL;
     out->software_of = open->text[OPTION_FOR]; /* priced as what runs it */
-    return fill(out, OPTION_NESTING, imported->nesting, file, error) && fill(out, OPTION_PADDING, "any", file, error) &&
+    bool offloads = imported->knobs.offload_optimizer || strstr(imported->remat, "offload");
+    return fill(out, OPTION_OFFLOAD, offloads ? NULL : "none", file, error) &&
+           fill(out, OPTION_NESTING, imported->nesting, file, error) && fill(out, OPTION_PADDING, "any", file, error) &&
            fill(out, OPTION_SCHEDULES, "all", file, error) &&
            fill(out, OPTION_REMAT, imported->remat[0] ? imported->remat : NULL, file, error);
 }
 
-/* What --state-dtypes says by default, said: gradients in fp32 where microbatches add up, but scattered in bf16 where
- * each is sharded at once; moments and master of fp32. */
-static bool says_default(const char *words, const ImportedPlan *imported) {
+/* What --state-dtypes says by default, said: gradients as the launcher's software keeps them, else in fp32 where
+ * microbatches add up, but scattered in bf16 where each is sharded at once; moments and master of fp32. */
+static bool says_default(const char *words, const Request *request, int launcher, const ImportedPlan *imported) {
     StateDtypes dtypes = {0};
     Error error = {0};
     bool passes = import_says(imported, KNOB_MICROBATCHES);
     if (!words || !passes || !state_dtypes_parse(words, "state-dtypes", &dtypes, &error)) return false;
+    double own = request->space.launchers == 1u << launcher ? request->question.profile.gradient_bytes : 0;
+    for (int i = 0; i < request->subproblem_count; i++)
+        if (request->subproblems[i].launchers == 1u << launcher) own = request->subproblems[i].profile.gradient_bytes;
     bool once = imported->knobs.microbatches == 1;
     bool sequence = import_says(imported, KNOB_SEQUENCE_PARAMETERS) && !imported->knobs.methods.sequence_replicates;
     bool sharded = imported->degrees.of[ROLE_FSDP] > 1 || sequence;
     bool moments = (dtypes.first == DTYPE_DEFAULT || dtypes.first == DTYPE_FP32) &&
                    (dtypes.second == DTYPE_DEFAULT || dtypes.second == DTYPE_FP32);
     return moments && dtypes.parameters == DTYPE_DEFAULT && dtypes.master == DTYPE_DEFAULT &&
-           (dtypes.gradients == DTYPE_DEFAULT || (dtypes.gradients == DTYPE_BF16 && (once || sharded)) ||
-            (dtypes.gradients == DTYPE_FP32 && !once));
+           (dtypes.gradients == DTYPE_DEFAULT || (own > 0 && dtype_bytes(dtypes.gradients) == own) ||
+            (own <= 0 && dtypes.gradients == DTYPE_BF16 && (once || sharded)) ||
+            (own <= 0 && dtypes.gradients == DTYPE_FP32 && !once));
 }
 
 /* Of racks a file counts hosts, and --nodes racks, of which it may use some in part: its devices say the machine. */
@@ -139,7 +145,8 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
         return false;
     memcpy(plan->pins, imported.pins, sizeof plan->pins);
     plan->pin_count = imported.pin_count;
-    if (!given->text[OPTION_STATE_DTYPES] && says_default(open->text[OPTION_STATE_DTYPES], &imported))
+    if (!given->text[OPTION_STATE_DTYPES] &&
+        says_default(open->text[OPTION_STATE_DTYPES], request, launcher, &imported))
         open->text[OPTION_STATE_DTYPES] = NULL;
     snprintf(sequences, sizeof sequences, "%lld", (long long)imported.sequences);
     if (!open->text[OPTION_BATCH] && !fill(open, OPTION_SEQUENCES, sequences, file, error)) return false;

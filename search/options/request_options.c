@@ -274,6 +274,7 @@ static bool read_state(const Words *words, Request *request, StateDtypes *dtypes
         !copy_argument(words, OPTION_OPTIMIZER, file_names_json(name) ? name : optimizer.name,
                        request->requested.optimizer, sizeof request->requested.optimizer))
         return false;
+    request->question.work.emerging = strncmp(optimizer.name, "adam", 4) != 0 && strncmp(optimizer.name, "sgd", 3) != 0;
     if (optimizer.eight_bits) dtypes->first = dtypes->second = DTYPE_DEFAULT; /* no launcher's habit */
     const char *text = given(words, OPTION_STATE_DTYPES), *at = text ? words_where(words, OPTION_STATE_DTYPES) : NULL;
     if (text && !state_dtypes_parse(text, at, dtypes, words->error)) return false;

@@ -37,7 +37,16 @@ SAID = re.compile("|".join((
     "weights of the MLP gathered over tensor", "gathered over tensor were costed", "a table split by d_model",
     "is not priced", "is priced as", "are priced as", "priced in HBM", "priced as one", "stands in the program",
     "placed as is best", "overlapped tensor collectives are in no measured run", "exchanges of experts alongside",
-    "the optimizer that was costed", "cannot say")))
+    "cannot say")))
+# What else than AdamW of the usual dtypes a launcher's files say of the state.
+STATES = {"megatron": ("--optimizer lion", "--optimizer muon", "--state-dtypes moments=bf16", "--state-dtypes gradients=fp32",
+                       "--state-dtypes gradients=bf16,v=fp16", "--optimizer sgd-momentum"),
+          "torchtitan": ("--state-dtypes master=none,moments=bf16",),
+          "deepspeed": ("--optimizer lion", "--optimizer muon", "--state-dtypes master=bf16,moments=bf16",
+                        "--state-dtypes gradients=fp32", "--optimizer sgd"),
+          "maxtext": ("--optimizer muon", "--optimizer sgd", "--state-dtypes m=bf16", "--state-dtypes master=none,moments=bf16"),
+          **{tuner: ("--optimizer adamw8bit", "--optimizer lion", "--optimizer lion8bit", "--optimizer adafactor")
+             for tuner in TUNE[:3]}}
 
 
 def run(*words, limit=300):
@@ -89,6 +98,12 @@ def cases_of(model):
         nodes = 1 + int(size * 18 * 1.8 // (8 * 141e9))
         tuning = draw.choice(("--lora 16", "--sft", "--dpo --lora", "--qlora"))
         yield launcher, "tuning", f"--model {name} --chip h200 --nodes {nodes} --seq 2048 --sequences {16 * nodes} {tuning}"
+    draw = random.Random(f"state of {name}")
+    for launcher, states in STATES.items():
+        machine, chips, _ = machine_of("slices" if launcher in TPU else "hosts", size, draw)
+        words = draw.choice(("--lora 16", "--sft")) if launcher in TUNE[:3] else "--precision bf16"
+        yield (launcher, "state", f"--model {name} {machine} --seq {min(2048, model['max_seq'])} --sequences {4 * chips} {words} "
+                                  f"{draw.choice(states)}")
 
 
 def folded(notation):

@@ -58,7 +58,13 @@ static const char *refuses(const PlanFacts *facts) {
     return NULL;
 }
 
+/* runtime/precision_config.py: a master of bf16, and with it moments of bf16; else both are fp32. */
 static const char *refuses_work(const Request *request) {
+    const StateDtypes *said = &request->requested.state_dtypes;
+    bool lean = said->master == DTYPE_BF16, narrow = lean && said->first == DTYPE_BF16 && said->second == DTYPE_BF16;
+    bool wide = (!said->first || said->first == DTYPE_FP32) && (!said->second || said->second == DTYPE_FP32);
+    REFUSE_UNLESS((lean || !said->master || said->master == DTYPE_FP32) && (narrow || wide),
+                  "its master is fp32, or bf16 (bf16_master_weights_and_grads), and moments are bf16 with that alone");
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16,
                   "its JSON knows no matmuls of fewer bits; plan with --precision bf16");
     return NULL;
@@ -176,9 +182,23 @@ static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) 
     return ok;
 }
 
+/* runtime/engine.py, _configure_basic_optimizer(); a name of torch.optim is taken as it is. */
+static OPTIMIZER_WORDS(OPTIMIZERS, {"AdamW", "adamw"}, {"Adam", "adamw"}, {"Lion", "lion"}, {"Muon", "muon"},
+                       {"SGD", "sgd"});
+
+/* AdamW is the program's or the JSON's. ZeRO has tested Adam and Lion (runtime/zero/utils.py). */
+static bool add_optimizer(const LaunchJob *job, cJSON *to) {
+    const char *name = launcher_optimizer(job->launcher, job->request);
+    if (strcmp(name, "AdamW") == 0) return true;
+    cJSON *optimizer = json_add_object(to, "optimizer");
+    bool ok = json_add_text(optimizer, "type", name) && json_add_real(json_add_object(optimizer, "params"), "lr", 1e-4);
+    return ok && (strcmp(name, "Lion") == 0 || (json_add_bool(to, "zero_allow_untested_optimizer", true) &&
+                                                json_add_bool(to, "zero_force_ds_cpu_optimizer", false)));
+}
+
 static bool add_precision(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) {
     const StateDtypes *dtypes = &job->request->question.state_dtypes;
-    bool lean = dtypes->master == DTYPE_NONE || dtypes->master == DTYPE_BF16;
+    bool lean = dtypes->master == DTYPE_BF16;
     bool half = !lean && job->request->question.chip.sixteen_bits[0] == 'f'; /* V100, T4 */
     cJSON *bf16 = json_add_object(to, half ? "fp16" : "bf16");
     bool ok = json_add_bool(bf16, "enabled", true);
@@ -257,9 +277,10 @@ static void deepspeed_notes(const LaunchJob *job, EmitNotes *notes) {
 static bool deepspeed_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
     LaunchTerms terms = terms_of(job);
-    bool ok = keys_add(KEYS, "b", &terms, json) && add_precision(job, &terms, json) && add_zero(job, &terms, json) &&
-              add_parallelism(job, &terms, json) && (checkpointed(job) == 0 || keys_add(KEYS, "a", &terms, json)) &&
-              add_rest(job, &terms, notes, json) && json_print(out, json);
+    bool ok = keys_add(KEYS, "b", &terms, json) && add_optimizer(job, json) && add_precision(job, &terms, json) &&
+              add_zero(job, &terms, json) && add_parallelism(job, &terms, json) &&
+              (checkpointed(job) == 0 || keys_add(KEYS, "a", &terms, json)) && add_rest(job, &terms, notes, json) &&
+              json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
 }
@@ -282,17 +303,18 @@ static const char IGNORED[] =
 static bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     if (!config_number_text(file, "shardopt.seq_length", &out->seq, error)) return false;
     out->model = config_text(file, "shardopt.model", NULL); /* what `shardopt emit` writes with it */
-    const char *optimizer = config_text(file, "optimizer.type", "AdamW");
-    if (strcasecmp(optimizer, "sgd") == 0 || strcasecmp(optimizer, "muon") == 0)
-        out->optimizer = strcasecmp(optimizer, "sgd") == 0 ? "sgd" : "muon";
     LaunchTerms terms;
     if (!keys_read(KEYS, "gh", file, &terms, error)) return false;
     out->devices = terms.of[TERM_HOSTS] * terms.of[TERM_OF_HOST];
     /* Accumulated in fp32 and reduced in the dtype of parameters is how they are by default. */
     bool accumulated = strcmp(config_text(file, "gradient_accumulation_steps", "1"), "1") != 0;
-    if (terms.of[TERM_GRADIENTS] == DTYPE_BF16) out->state_dtypes = "gradients=bf16";
-    if (terms.of[TERM_GRADIENTS] == DTYPE_FP32 && !accumulated) out->state_dtypes = "gradients=fp32";
-    return true;
+    bool wide = terms.of[TERM_GRADIENTS] == DTYPE_FP32 && !accumulated;
+    bool lean = strcmp(config_text(file, "bf16.bf16_master_weights_and_grads", ""), "true") == 0;
+    bool narrow = lean && strcmp(config_text(file, "bf16.bf16_optimizer_states", ""), "true") == 0;
+    StateDtypes state = {.master = lean ? DTYPE_BF16 : DTYPE_DEFAULT};
+    if (wide || terms.of[TERM_GRADIENTS] == DTYPE_BF16) state.gradients = wide ? DTYPE_FP32 : DTYPE_BF16;
+    if (narrow) state.first = state.second = DTYPE_BF16;
+    return import_state(file, &state, out, error);
 }
 
 /* ZeRO: stages 0 to 2 are replicas; 3 is fsdp, whole or within groups (ZeRO++'s secondary partition, MiCS). */
@@ -450,6 +472,8 @@ const Launcher DEEPSPEED_LAUNCHER = {
     .plan_words = plan_words,
     .signs = {"zero_optimization.", "train_micro_batch_size_per_gpu", "train_batch_size", "zero_optimization"},
     .keys = KEYS,
+    .optimizer_key = "optimizer.type",
+    .optimizers = OPTIMIZERS,
     .import_work = deepspeed_work,
     .import_plan = deepspeed_plan,
     .formats = {{"deepspeed", deepspeed_write, deepspeed_notes, "a JSON file for DeepSpeed", "ds_config.json"}},

@@ -178,29 +178,26 @@ static void write_quantization(const Request *request, bool tpu, FILE *out) {
     if (tpu || precision == PRECISION_INT8) fprintf(out, "use_qwix_quantization: true\n");
 }
 
-static const char *optimizer_name(const Request *request) {
-    return request->requested.optimizer[0] ? request->requested.optimizer : "adamw";
-}
+OPTIMIZER_WORDS(MAXTEXT_OPTIMIZERS, {"adamw", "adamw"}, {"adam_pax", "adamw"}, {"muon", "muon"}, {"sgd", "sgd"});
 
 static void write_optimizer(const LaunchJob *job, FILE *out) {
-    fprintf(out, "opt_type: %s\n", optimizer_name(job->request));
+    fprintf(out, "opt_type: %s\n", launcher_optimizer(job->launcher, job->request));
     LaunchTerms terms = launch_terms(job);
     keys_write(MAXTEXT_KEYS, "z", &terms, KEYS_YAML, out);
 }
 
 const char *maxtext_refuses_work(const Request *request) {
     const StateDtypes *dtypes = &request->question.state.dtypes;
-    const char *optimizer = optimizer_name(request);
-    bool muon = strcmp(optimizer, "muon") == 0;
+    bool muon = strcmp(request->requested.optimizer, "muon") == 0;
     Dtype all[] = {weight_dtype(dtypes), dtypes->gradients, moment_dtype(dtypes)};
     REFUSE_UNLESS(maxtext_has_model(&request->question.model), "it has neither a model of this name nor its layers");
     REFUSE_UNLESS(quantization(request), "it has no such matmuls on this chip; plan with --precision bf16");
-    REFUSE_UNLESS(muon || strcmp(optimizer, "adamw") == 0 || strcmp(optimizer, "sgd") == 0,
-                  "its opt_type is adamw, muon or sgd");
     REFUSE_UNLESS(!muon || maxtext_has_muon(&request->question.model), "its muon does not know this model's layers");
     for (size_t i = 0; i < COUNT_OF(all); i++)
         REFUSE_UNLESS(all[i] == DTYPE_DEFAULT || key_word(MAXTEXT_DTYPES, all[i]),
                       "weights, gradients and moments are bf16, fp16 or fp32 there");
+    REFUSE_UNLESS(dtypes->second == weight_dtype(dtypes) || strcmp(request->requested.optimizer, "sgd") == 0,
+                  "it keeps the second moment in weight_dtype: give m= alone, or master=none with moments=bf16");
     return NULL;
 }
 
@@ -218,7 +215,6 @@ void maxtext_notes(const LaunchJob *job, EmitNotes *notes) {
     const Request *request = job->request;
     const RankedPlan *ranked = job->ranked;
     const Plan *plan = &ranked->plan;
-    StateDtypes dtypes = emit_state_dtypes(request, ranked);
     bool tensor = plan->degrees.of[ROLE_TENSOR] > 1;
     note_remat(request, ranked, notes);
     if (tensor && plan->layout.sharding.residual == RESIDUAL_REPLICATED)
@@ -233,8 +229,6 @@ void maxtext_notes(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes,
                   "chunks of matmuls alongside their collectives over tensor are XLA's choice, which no key here "
                   "makes");
-    if (dtypes.second != dtypes.first && dtypes.second > DTYPE_NONE)
-        emit_note(notes, "MaxText keeps the second moment in weight_dtype, the plan in %s", dtype_name(dtypes.second));
     if (ranked->machine.mesh.devices / ranked->machine.mesh.chips > 1)
         emit_note(notes, "each chip is %lld devices: degrees multiply to devices",
                   (long long)(ranked->machine.mesh.devices / ranked->machine.mesh.chips));

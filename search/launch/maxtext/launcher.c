@@ -27,22 +27,19 @@ static const char IGNORED[] =
 static bool read_dtypes(ConfigFile *file, const LaunchTerms *terms, ImportedWork *out, Error *error) {
     static const int TERMS[] = {TERM_WEIGHTS, TERM_GRADIENTS, TERM_MOMENTS};
     static const char *const KEYS[] = {"weight_dtype", "grad_dtype", "mu_dtype"};
-    const char *given[COUNT_OF(KEYS)];
-    for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
-        int64_t dtype = terms->of[TERMS[i]];
-        if (dtype == TERM_UNKNOWN)
+    for (size_t i = 0; i < COUNT_OF(KEYS); i++)
+        if (terms->of[TERMS[i]] == TERM_UNKNOWN)
             return config_wrong(file, NULL, KEYS[i], error, "\"%.40s\" is not priced; give bfloat16 or float32",
                                 config_text(file, KEYS[i], ""));
-        given[i] = dtype == DTYPE_DEFAULT ? NULL : dtype_name((Dtype)dtype);
+    Dtype weights = (Dtype)terms->of[TERM_WEIGHTS], gradients = (Dtype)terms->of[TERM_GRADIENTS];
+    StateDtypes state = {.gradients = gradients, .first = (Dtype)terms->of[TERM_MOMENTS]};
+    if (weights && weights != DTYPE_FP32) {
+        state.master = DTYPE_NONE;
+        if (!state.gradients) state.gradients = weights;
+        if (!state.first) state.first = weights;
+        state.second = weights; /* optax has nu like the weights */
     }
-    bool narrow = given[0] && strcmp(given[0], "fp32") != 0;
-    const char *gradients = given[1] ? given[1] : narrow ? given[0] : NULL;
-    const char *moments = given[2] ? given[2] : narrow ? given[0] : NULL;
-    if (!narrow && !gradients && !moments) return true;
-    out->state_dtypes = arena_format(file->arena, "%s%s%s%s%s%s", narrow ? "master=none" : "",
-                                     narrow && gradients ? " " : "", gradients ? "gradients=" : "",
-                                     gradients ? gradients : "", moments ? " moments=" : "", moments ? moments : "");
-    return out->state_dtypes || error_memory(error);
+    return import_state(file, &state, out, error);
 }
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
@@ -74,9 +71,6 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     else if (quantization[0])
         config_note(file, "quantization=%.40s is not priced: bf16", quantization);
     if (!read_dtypes(file, &terms, out, error)) return false;
-    const char *optimizer = config_text(file, "opt_type", "adamw");
-    if (strcmp(optimizer, "adamw") != 0 && strcmp(optimizer, "adam_pax") != 0)
-        out->optimizer = strcmp(optimizer, "muon") == 0 || strcmp(optimizer, "sgd") == 0 ? optimizer : NULL;
     out->slice = config_text(file, "compile_topology", NULL);
     out->slices = out->slice && slices > 1 ? config_text(file, "compile_topology_num_slices", NULL) : NULL;
     return true;
@@ -437,6 +431,8 @@ const Launcher MAXTEXT_LAUNCHER = {
     .plan_words = plan_words,
     .signs = {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"},
     .keys = MAXTEXT_KEYS,
+    .optimizer_key = "opt_type",
+    .optimizers = MAXTEXT_OPTIMIZERS,
     .import_work = read_work,
     .import_plan = read_plan,
     .import_way = read_way,

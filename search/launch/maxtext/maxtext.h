@@ -13,6 +13,7 @@ enum { TERM_HEAD_DIM = TERM_OWN, TERM_TOP_K, TERM_PASSES, TERM_OF_STAGE, TERM_WE
 enum { TERM_BALANCED = TERM_MOMENTS + 1, TERM_PARAMETERS_ON_HOST };
 extern const LaunchKey MAXTEXT_KEYS[];
 extern const KeyWord MAXTEXT_DTYPES[];
+extern const OptimizerWord MAXTEXT_OPTIMIZERS[];
 
 void maxtext_remat_rules(RematList *list, const Model *model);
 const char *maxtext_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);

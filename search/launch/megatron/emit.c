@@ -31,6 +31,7 @@ KEY_WORDS(DISPATCHERS, {"allgather", DISPATCHER_ALL_GATHER}, {"alltoall", DISPAT
           {"flex", DISPATCHER_FLEX});
 KEY_WORDS(BACKENDS, {"deepep", BACKEND_DEEPEP}, {"hybridep", BACKEND_HYBRIDEP});
 KEY_WORDS(ROUTERS, {"fp32", DTYPE_FP32});
+KEY_WORDS(DTYPES, {"fp32", DTYPE_FP32}, {"fp16", DTYPE_FP16}, {"bf16", DTYPE_BF16}, {"fp8", DTYPE_FP8});
 KEY_WORDS(METHODS, {"uniform", METHOD_UNIFORM}, {"block", METHOD_BLOCK});
 
 /* p2p is a ring, a2a Ulysses. The core field and Transformer Engine spell all_gather with the underscore. */
@@ -71,6 +72,9 @@ const LaunchKey MEGATRON_KEYS[] = {
     KEY_NUMBER('b', "micro-batch-size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 0),
     KEY_NUMBER('b', "global-batch-size", TERM_BATCH, 1, IMPORT_BATCH_MAX, 0),
     KEY_FLAG('o', "optimizer-cpu-offload", TERM_OFFLOAD),
+    KEY_NAME('y', "main-params-dtype", TERM_MASTER, DTYPE_DEFAULT, DTYPES),
+    KEY_NAME('y', "exp-avg-dtype", TERM_FIRST, DTYPE_DEFAULT, DTYPES),
+    KEY_NAME('y', "exp-avg-sq-dtype", TERM_SECOND, DTYPE_DEFAULT, DTYPES),
     KEY_FLAG('h', "grad-reduce-in-bf16", TERM_HALF),
     KEY_FLAG('n', "fp8-param-gather", TERM_NARROW),
     KEY_FLAG('n', "reuse-grad-buf-for-mxfp8-param-ag", TERM_REUSES),
@@ -147,6 +151,7 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     const LayerKind *mixture = kind_with(job->model, true);
     CostContext setting = request_cost_context(job->request);
     Dtype gradients = cost_context_gradient_dtype(&setting);
+    const StateDtypes *dtypes = &job->request->question.state_dtypes;
     int zero = job->knobs->zero_stage;
     int64_t *of = terms.of;
     of[TERM_D_FF] = dense ? dense->d_ff : mixture ? mixture->d_ff_expert : TERM_SILENT;
@@ -169,6 +174,9 @@ static LaunchTerms terms_of(const LaunchJob *job) {
         of[TERM_INSTANCES] = job->data;
         of[TERM_OUTER] = zero == 1 ? STRATEGY_OPTIM : STRATEGY_NONE;
     }
+    if (dtypes->master) of[TERM_MASTER] = dtypes->master;
+    if (dtypes->first) of[TERM_FIRST] = dtypes->first;
+    if (dtypes->second) of[TERM_SECOND] = dtypes->second;
     of[TERM_HALF] =
         gradients == DTYPE_BF16 || (gradients == DTYPE_DEFAULT && (job->shards || job->knobs->microbatches == 1));
     return terms;
@@ -365,21 +373,15 @@ static void write_sharding(const LaunchJob *job, const LaunchTerms *terms, FILE 
     if (shared && terms->of[TERM_DISTRIBUTED]) fprintf(out, "    --overlap-param-gather\n");
 }
 
-static const char *dtype_word(Dtype dtype) { /* training/arguments.py: main-grads-dtype .. exp-avg-sq-dtype */
-    return dtype == DTYPE_DEFAULT || dtype == DTYPE_NONE ? NULL : dtype_name(dtype);
-}
-
 static void write_optimizer(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
-    const StateDtypes *dtypes = &job->request->question.state_dtypes;
-    const char *master = dtype_word(dtypes->master), *first = dtype_word(dtypes->first),
-               *second = dtype_word(dtypes->second);
+    const char *optimizer = launcher_optimizer(job->launcher, job->request);
+    if (strcmp(optimizer, "adam") != 0) fprintf(out, "    --optimizer %s\n", optimizer);
     keys_write(MEGATRON_KEYS, "o", terms, KEYS_FLAGS, out);
     if (job->knobs->offload_optimizer) fprintf(out, "    --optimizer-offload-fraction 1.0\n");
-    if (job->knobs->offload_optimizer || master || first || second)
+    const int64_t *of = terms->of;
+    if (job->knobs->offload_optimizer || of[TERM_MASTER] > 0 || of[TERM_FIRST] > 0 || of[TERM_SECOND] > 0)
         fprintf(out, "    --use-precision-aware-optimizer\n");
-    if (master) fprintf(out, "    --main-params-dtype %s\n", master);
-    if (first) fprintf(out, "    --exp-avg-dtype %s\n", first);
-    if (second) fprintf(out, "    --exp-avg-sq-dtype %s\n", second);
+    keys_write(MEGATRON_KEYS, "y", terms, KEYS_FLAGS, out);
 }
 
 static void write_precision(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
@@ -466,9 +468,6 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes, "without arguments it times steps of random weights; to fine-tune, give it --load CHECKPOINT "
                          "--finetune --sft --tokenizer-type SFTTokenizer --tokenizer-model MODEL --data-path FILE --lr "
                          "1e-5 --train-iters N");
-    if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
-        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
-                  request->requested.optimizer);
 }
 
 bool megatron_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {

@@ -30,12 +30,18 @@ static const char IGNORED[] =
     "no-load* no-save* reset-* eod-* tiktoken* enable-experimental cross-entropy* ddp-* nccl-* async-save "
     "dist-* rerun-* override-* finetune sft* tp-comm-* moe-token-dispatcher-type "
     "microbatch-group-size-per-virtual-pipeline-stage accumulate-allreduce-grads-in-fp32 "
-    "use-cpu-initialization high-priority-stream-groups (*";
+    "use-precision-aware-optimizer optimizer-offload-fraction use-cpu-initialization high-priority-stream-groups (*";
+
+/* arguments.py: its sgd has a momentum (sgd-momentum 0.9). */
+static OPTIMIZER_WORDS(OPTIMIZERS, {"adam", "adamw"}, {"sgd", "sgd-momentum"}, {"muon", "muon"}, {"dist_muon", "muon"},
+                       {"lion", "lion"});
+
+static Dtype dtype_of(const LaunchTerms *terms, int term) { return (Dtype)max_whole(DTYPE_DEFAULT, terms->of[term]); }
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
     LaunchTerms terms;
-    if (!keys_read(MEGATRON_KEYS, "mqeh", file, &terms, error)) return false;
+    if (!keys_read(MEGATRON_KEYS, "mqehy", file, &terms, error)) return false;
     *sizes = keys_sizes(&terms);
     const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
     if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
@@ -54,18 +60,15 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
         !config_flag(file, "bf16", false, &bf16, error) ||
         !config_flag(file, "fp8-param-gather", false, &narrow, error))
         return false;
-    if (in_bf16 || in_fp32 || bf16) /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
-        out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
     /* Recipes in fp8 have no weights in bf16, which is how they are priced; without the flag they lie next to casts. */
     bool wide = out->precision && strcmp(out->precision, "nvfp4") != 0 && !narrow;
-    const char *gradients = out->state_dtypes;
-    if (wide && gradients) out->state_dtypes = arena_format(file->arena, "parameters=bf16 %s", gradients);
-    if (wide && !gradients) out->state_dtypes = "parameters=bf16";
-    if (wide && !out->state_dtypes) return error_memory(error);
-    const char *optimizer = config_text(file, "optimizer", "adam");
-    if (strcmp(optimizer, "adam") != 0)
-        out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
-    return true;
+    /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
+    StateDtypes state = {.parameters = wide ? DTYPE_BF16 : DTYPE_DEFAULT,
+                         .master = dtype_of(&terms, TERM_MASTER),
+                         .first = dtype_of(&terms, TERM_FIRST),
+                         .second = dtype_of(&terms, TERM_SECOND)};
+    if (in_bf16 || in_fp32 || bf16) state.gradients = in_bf16 ? DTYPE_BF16 : DTYPE_FP32;
+    return import_state(file, &state, out, error);
 }
 
 /* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */
@@ -79,8 +82,9 @@ static bool read_sharding(ConfigFile *file, const LaunchTerms *terms, DataShardi
     int64_t strategy = terms->of[TERM_STRATEGY];
     bool torch;
     if (!config_flag(file, "use-torch-fsdp2", false, &torch, error)) return false;
-    *out =
-        (DataSharding){.outer = terms->of[TERM_INSTANCES], .zero = terms->of[TERM_DISTRIBUTED] != 0, .shards = torch};
+    bool by_layers = strcmp(config_text(file, "optimizer", ""), "dist_muon") == 0;
+    *out = (DataSharding){
+        .outer = terms->of[TERM_INSTANCES], .zero = by_layers || terms->of[TERM_DISTRIBUTED], .shards = torch};
     if (!terms->of[TERM_BY_FSDP]) return true;
     if (strategy == TERM_UNKNOWN) return keys_unknown(MEGATRON_KEYS, TERM_STRATEGY, file, error);
     out->shards = strategy == STRATEGY_ALL;
@@ -311,6 +315,10 @@ static const char *refuses_work(const Request *request) {
                                                   "no third; a layer spec of your own would have it");
     }
     REFUSE_UNLESS(model->positions != POSITIONS_ALIBI, REFUSES_LAYERS);
+    const StateDtypes *said = &request->requested.state_dtypes; /* optimizer_config.py: they are Adam's */
+    REFUSE_UNLESS(!(said->master || said->first || said->second) || strcmp(request->requested.optimizer, "adamw") == 0,
+                  "its dtypes of state are Adam's alone");
+    REFUSE_UNLESS(!said->master || said->master >= DTYPE_FP16, "its main-params-dtype is fp32 or fp16");
     REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
     return NULL;
 }
@@ -328,6 +336,7 @@ static const char *refuses_degrees(const PlanFacts *facts) {
 
 /* pipeline_parallel/schedules.py has 1F1B and its interleaving. */
 static const char *refuses(const PlanFacts *facts) {
+    int zero = facts->plan->knobs.zero_stage;
     REFUSE_UNLESS(facts_runs(facts, 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED),
                   "it runs 1f1b and interleaved 1f1b");
     for (int i = 0; i < facts->model->kind_count; i++) /* transformer_config.py, DSAttention */
@@ -335,6 +344,8 @@ static const char *refuses(const PlanFacts *facts) {
                           facts->methods->context == CONTEXT_ALL_GATHER,
                       "sparse attention (DSA) is split over a context by allgather alone: context_method=all_gather");
     REFUSE_UNLESS(sharding(facts), REFUSES_SHARDS);
+    REFUSE_UNLESS(!facts->emerging || !(facts->fsdp > 1 || facts_sequence_shards(facts) || zero == 2),
+                  "Megatron-FSDP runs Adam and SGD alone");
     REFUSE_UNLESS(facts->methods->ulysses <= 1 || facts_ulysses_divides(facts), REFUSES_TOKENS);
     REFUSE_UNLESS(facts->fsdp == 1 || facts->sequence == 1 || facts_sequence_shards(facts),
                   "Megatron-FSDP shards parameters over context ranks too");
@@ -342,8 +353,9 @@ static const char *refuses(const PlanFacts *facts) {
     return NULL;
 }
 
-/* --optimizer-cpu-offload wants the distributed optimizer (arguments.py, by --use-precision-aware-optimizer). */
+/* --optimizer-cpu-offload wants the distributed optimizer, and Adam (by --use-precision-aware-optimizer). */
 static bool offloads_optimizer(const PlanFacts *facts) {
+    if (facts->emerging) return false;
     return facts->fsdp > 1 || facts_sequence_shards(facts) || facts->plan->knobs.zero_stage >= 1;
 }
 
@@ -436,6 +448,8 @@ const Launcher MEGATRON_LAUNCHER = {
               "global-batch-size", "context-parallel-size", "use-distributed-optimizer"},
     .signs_yield = true,
     .keys = MEGATRON_KEYS,
+    .optimizer_key = "optimizer",
+    .optimizers = OPTIMIZERS,
     .import_work = read_work,
     .import_plan = read_plan,
     .formats = {{"megatron", megatron_write, megatron_notes, "a bash script that runs Megatron-LM", "train.sh",

@@ -188,8 +188,6 @@ static void note_both(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes, "weights or KV gathered over tensor were costed; torchtitan moves activations");
     if (!titan_model(job->model))
         emit_note(notes, "torchtitan has no %.60s: name a module of yours that has it", job->model->name);
-    if (strcmp(job->request->requested.optimizer, "adamw") != 0 && job->request->requested.optimizer[0] != '\0')
-        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here", job->request->requested.optimizer);
 }
 
 /* ---- a plan as people who run it say it ---- */

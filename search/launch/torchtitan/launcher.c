@@ -88,6 +88,9 @@ static const char *model_name(ConfigFile *file) {
     return arena_format(file->arena, "%s-%s", family, flavor);
 }
 
+/* components/optimizer (0.3): no flag chooses one, so that none but AdamW is written. */
+static OPTIMIZER_WORDS(OPTIMIZERS, {"AdamW", "adamw"}, {"Adam", "adamw"}, {"Muon", "muon"});
+
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     out->model = model_name(file);
     if (!config_number_text(file, "training.seq_len", &out->seq, error) ||
@@ -101,11 +104,12 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     bool mx = text_has(converters, "mx");
     out->precision = mx ? "mxfp8" : text_has(converters, "float8") ? "fp8" : function_precision(file);
     const char *reduce = config_text(file, "training.mixed_precision_reduce", NULL);
-    if (reduce) out->state_dtypes = strcmp(reduce, "bfloat16") == 0 ? "gradients=bf16" : "gradients=fp32";
+    bool lean = strcmp(config_text(file, "training.dtype", "float32"), "bfloat16") == 0;
     config_text(file, "training.mixed_precision_param", "");
-    const char *optimizer = config_text(file, "optimizer.name", "AdamW");
-    if (strncasecmp(optimizer, "adam", 4) != 0) out->optimizer = strcasecmp(optimizer, "muon") == 0 ? "muon" : NULL;
-    return true;
+    StateDtypes state = {0};
+    if (reduce) state.gradients = strcmp(reduce, "bfloat16") == 0 ? DTYPE_BF16 : DTYPE_FP32;
+    if (lean) state.master = DTYPE_NONE, state.first = state.second = DTYPE_BF16;
+    return import_state(file, &state, out, error);
 }
 
 static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
@@ -324,7 +328,11 @@ static bool experts(const PlanFacts *facts) {
 }
 
 static const char *refuses_work(const Request *request) {
+    const StateDtypes *said = &request->requested.state_dtypes;
+    REFUSE_UNLESS(strcmp(request->requested.optimizer, "muon") != 0, "its flags choose no optimizer: it runs AdamW");
     REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
+    REFUSE_UNLESS(!said->gradients || said->gradients == DTYPE_FP32, "its mixed_precision_reduce is fp32 alone");
+    REFUSE_UNLESS(state_as_torch_makes(request, false), REFUSES_MOMENTS);
     return NULL;
 }
 
@@ -408,6 +416,8 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .plan_words = torchtitan_plan_words,
     .signs = {"parallelism.", "training.", "activation_checkpoint."},
     .keys = TITAN_KEYS,
+    .optimizer_key = "optimizer.name",
+    .optimizers = OPTIMIZERS,
     .import_work = read_work,
     .import_plan = read_plan,
     .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3",

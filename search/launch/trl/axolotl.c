@@ -80,12 +80,11 @@ static bool axolotl_write(const LaunchJob *job, const EmitNotes *notes, FILE *ou
                 job->hosts, job->world);
     fprintf(out, "base_model: ");
     emit_quoted(tuned_model(job), out);
-    const char *optimizer = tuned_optimizer(job);
     fprintf(out,
             "\ndatasets:\n  - path: DATA\n    type: %s\noutput_dir: ./out\nnum_epochs: %g\n"
             "learning_rate: 0.0001\noptimizer: %s\nlr_scheduler: cosine\nflash_attention: true\n",
             tuning->pairs ? "chatml.intel" : "chat_template", tuning->what.on ? tuning->epochs : 1,
-            optimizer ? optimizer : "adamw_torch_fused");
+            launcher_optimizer(job->launcher, job->request));
     keys_write(KEYS, "tbp", &terms, KEYS_YAML, out);
     if (adapted) keys_write(KEYS, "a", &terms, KEYS_YAML, out);
     if (adapted && tuning->what.targets != TARGETS_ALL) {
@@ -129,6 +128,7 @@ const Launcher AXOLOTL_LAUNCHER = {
     TUNED_FIELDS(refuses_work),
     .signs = {"base_model", "sequence_len", "micro_batch_size"},
     .keys = KEYS,
+    .optimizer_key = "optimizer",
     .import_work = axolotl_work,
     .import_plan = axolotl_plan,
     .formats = {{"axolotl", axolotl_write, axolotl_notes, "a YAML file for Axolotl", "axolotl.yml", axolotl_cannot,

@@ -55,11 +55,10 @@ static bool llama_factory_write(const LaunchJob *job, const EmitNotes *notes, FI
                 job->hosts);
     fprintf(out, "model_name_or_path: ");
     emit_quoted(tuned_model(job), out);
-    const char *optimizer = tuned_optimizer(job);
     fprintf(out,
             "\ndataset: DATA\ntemplate: default\ndo_train: true\noutput_dir: ./out\nnum_train_epochs: %g\n"
             "learning_rate: 0.0001\noptim: %s\nflash_attn: fa2\n",
-            tuning->what.on ? tuning->epochs : 1, optimizer ? optimizer : "adamw_torch_fused");
+            tuning->what.on ? tuning->epochs : 1, launcher_optimizer(job->launcher, job->request));
     keys_write(KEYS, "tbp", &terms, KEYS_YAML, out);
     if (tuning->what.rank > 0) {
         keys_write(KEYS, "a", &terms, KEYS_YAML, out);
@@ -107,6 +106,7 @@ const Launcher LLAMA_FACTORY_LAUNCHER = {
     TUNED_FIELDS(tuned_refuses_work),
     .signs = {"cutoff_len", "finetuning_type", "quantization_bit"},
     .keys = KEYS,
+    .optimizer_key = "optim",
     .import_work = llama_factory_work,
     .import_plan = llama_factory_plan,
     .formats = {{"llama-factory", llama_factory_write, tuned_notes, "a YAML file for LLaMA-Factory",

@@ -93,8 +93,8 @@ static bool trl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
     keys_write(KEYS, tuning->pairs ? "b" : "bp", &terms, KEYS_FLAGS, out);
     if (tuning->what.on) fprintf(out, "    --num_train_epochs %g\n", tuning->epochs);
     if (tuning->what.rank > 0) write_adapters(job, &terms, out);
-    if (tuned_optimizer(job) && strcmp(tuned_optimizer(job), "adamw_torch_fused") != 0)
-        fprintf(out, "    --optim %s\n", tuned_optimizer(job));
+    const char *optimizer = launcher_optimizer(job->launcher, job->request);
+    if (strcmp(optimizer, "adamw_torch_fused") != 0) fprintf(out, "    --optim %s\n", optimizer);
     if (tuning->what.rank > 0 && !tuning->pairs) fprintf(out, "    --learning_rate 1e-4\n"); /* TRL's own is 2e-5 */
     fprintf(out, ")\nexec accelerate launch ");
     if (job->hosts > 1)
@@ -134,6 +134,7 @@ const Launcher TRL_LAUNCHER = {
     .signs = {"per_device_train_batch_size", "lora_target_modules"},
     .signs_yield = true,
     .keys = KEYS,
+    .optimizer_key = "optim",
     .import_work = trl_work,
     .import_plan = trl_plan,
     .formats = {{"trl", trl_write, tuned_notes, "a script that starts TRL through accelerate", "finetune.sh",

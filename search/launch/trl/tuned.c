@@ -29,6 +29,7 @@ const char *tuned_refuses_work(const Request *request) {
     REFUSE_UNLESS(
         what->rank > 0 || !(what->frozen & ~(unsigned)FROZEN_TOWERS),
         "its files have no words for --freeze; set requires_grad in a script of your own, and give --for any");
+    REFUSE_UNLESS(state_as_torch_makes(request, what->on && !(what->rank > 0)), REFUSES_MOMENTS);
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16, "it trains in bf16 here; give --precision bf16");
     return NULL;
 }
@@ -49,18 +50,14 @@ const char *tuned_cannot(const LaunchJob *job) {
     return halves ? "a microbatch is no whole number of pairs; give another --sequences" : NULL;
 }
 
-const char *tuned_optimizer(const LaunchJob *job) {
-    static const char *const NAMES[][2] = {
-        {"adamw8bit", "adamw_bnb_8bit"}, {"lion", "lion_32bit"}, {"lion8bit", "lion_8bit"},
-        {"adafactor", "adafactor"},      {"sgd", "sgd"},         {"adamw", "adamw_torch_fused"}};
-    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
-        if (strcmp(job->request->requested.optimizer, NAMES[i][0]) == 0) return NAMES[i][1];
-    return job->request->requested.optimizer[0] ? NULL : "adamw_torch_fused";
-}
+/* transformers, training_args.py, OptimizerNames. */
+OPTIMIZER_WORDS(TUNED_OPTIMIZERS, {"adamw_torch_fused", "adamw"}, {"adamw_torch", "adamw"}, {"adamw_hf", "adamw"},
+                {"adamw_apex_fused", "adamw"}, {"paged_adamw_32bit", "adamw"}, {"adamw_bnb_8bit", "adamw8bit"},
+                {"adamw_8bit", "adamw8bit"}, {"paged_adamw_8bit", "adamw8bit"}, {"lion_32bit", "lion"},
+                {"paged_lion_32bit", "lion"}, {"lion_8bit", "lion8bit"}, {"paged_lion_8bit", "lion8bit"},
+                {"adafactor", "adafactor"}, {"sgd", "sgd"});
 
 void tuned_notes(const LaunchJob *job, EmitNotes *notes) {
-    if (!tuned_optimizer(job))
-        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here", job->request->requested.optimizer);
     if (!job->request->question.tuning.what.on)
         emit_note(notes, "all weights are trained on packed sequences, as pre-training on a text would be");
     emit_note(notes, "put the model's repository and the data set where MODEL and DATA stand");

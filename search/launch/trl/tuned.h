@@ -53,7 +53,7 @@ void tuned_notes(const LaunchJob *job, EmitNotes *notes);
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},         \
     .gpus_only = true, .any_layers = true, .refuses = tuned_refuses, .refuses_work = refuses_what,                     \
     .offloads_optimizer = tuned_offloads_optimizer, .host_update = HOST_UPDATE_ON_CPU, .remat = tuned_remat,           \
-    .plan_words = tuned_plan_words
+    .plan_words = tuned_plan_words, .optimizers = TUNED_OPTIMIZERS
 
 /* ---- written ---- */
 
@@ -62,8 +62,8 @@ bool tuned_shards(const LaunchJob *job); /* FSDP2, if only to have parameters on
 bool tuned_has_towers(const LaunchJob *job);
 /* The matrices that have adapters, "q_proj, k_proj". */
 void tuned_write_targets(const LaunchJob *job, const char *between, FILE *out);
-/* As transformers call the optimizer; NULL: they do not have it, as tuned_notes() says. */
-const char *tuned_optimizer(const LaunchJob *job);
+/* As transformers call optimizers. */
+extern const OptimizerWord TUNED_OPTIMIZERS[];
 /* A repository or folder where one was requested, else the model's name here. */
 const char *tuned_model(const LaunchJob *job);
 

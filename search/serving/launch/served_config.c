@@ -6,6 +6,7 @@
 #include "cost/serving/matrices.h"
 #include "search/launch/syntax/shell.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,11 @@ static const EngineFlag *flag_named(const char *name) {
     return NULL;
 }
 
+/* A name of the hub; folders and what only the shell knows say nothing. */
+static void take_model(Reading *to, const char *name) {
+    if (isalnum((unsigned char)name[0])) to->out->options.text[OPTION_MODEL] = name;
+}
+
 static bool read_flag(Reading *to, ServedPool *pool, const char *name, const char *value, const ShellWord *at) {
     const EngineFlag *flag = flag_named(name);
     if (flag) {
@@ -62,6 +68,7 @@ static bool read_flag(Reading *to, ServedPool *pool, const char *name, const cha
         return number_whole(value, where, 0, INT64_C(1) << 31, &pool->flag[flag->says], to->error);
     }
     if (!value) return true;
+    if (strcmp(name, "model") == 0 || strcmp(name, "model-path") == 0) take_model(to, value);
     if (strcmp(name, "per-device-batch-size") == 0) pool->device_batch = strtod(value, NULL);
     if (strcmp(name, "gpu-memory-utilization") == 0 || strcmp(name, "mem-fraction-static") == 0)
         pool->memory_fraction = strtod(value, NULL);
@@ -124,6 +131,7 @@ static bool read_worker(Reading *to, int64_t number, int64_t first) {
         const char *next = i + 1 < command->count ? command->items[i + 1].text : NULL;
         char name[64];
         if (word->text[0] == '{') read_settings(word->text, &pool); /* --config <(echo '{...}') */
+        if (i == first && !flag) take_model(to, word->text);        /* vllm serve MODEL, trtllm-serve MODEL */
         if (!flag) continue;
         plain_name(word->text, name);
         if (!read_flag(to, &pool, name, equal ? equal + 1 : next && next[0] != '-' ? next : NULL, word)) return false;
@@ -281,7 +289,9 @@ static bool pin_pool(const ServedConfig *config, const ServedPool *pool, Serving
     sequences = (sequences > 0 ? sequences : (int64_t)profile->start_sequences) * groups;
     if (pool->device_batch > 0) sequences = (int64_t)(pool->device_batch * (double)worker_devices(&layout) + 0.5);
     if (pool->role != ENGINE_PROMPTS && sequences > 0) require(question, LAYOUT_BATCH, -1, sequences, 0);
-    if (pool->role != ENGINE_DECODES && tokens > 0) {
+    bool budgeted = false; /* else no flag says it, and the best is priced, as where it is planned */
+    for (const EngineFlag *flag = engine->flags; flag->name; flag++) budgeted = budgeted || flag->says == SERVED_TOKENS;
+    if (pool->role != ENGINE_DECODES && tokens > 0 && budgeted) {
         question->budgets[0] = tokens * groups;
         question->budget_count = 1;
     }

@@ -256,7 +256,7 @@ Test(emit, what_is_refused_names_the_rule) {
     make(&request, &ranked);
     snprintf(request.requested.optimizer, sizeof request.requested.optimizer, "adafactor");
     cr_expect_null(written("maxtext", &request, &ranked, &error));
-    cr_expect(strstr(error.text, "opt_type"), "%s", error.text);
+    cr_expect(strstr(error.text, "no such optimizer"), "%s", error.text);
 }
 
 /* x of 8: tensor 4 inside fsdp 2; y and z fsdp; dcn data. */

@@ -111,11 +111,27 @@ static const struct {
     {"--model command-r-35b --chip h100 --nodes 1", LAUNCHER_MEGATRON, "same input"},
     {"--model glm-4.5-air --chip v5p --chips 64", LAUNCHER_MAXTEXT, "neither"},
     {"--model qwen2.5-32b --chip v5e --slice 16x16", LAUNCHER_MAXTEXT, NULL}, /* Qwen 2's layer, in its sizes */
-    {"--model 8b --chip v5p --chips 64 --optimizer adafactor", LAUNCHER_MAXTEXT, "opt_type"},
+    {"--model 8b --chip v5p --chips 64 --optimizer adafactor", LAUNCHER_MAXTEXT, "no such optimizer"},
     {"--model 8b --chip v5p --chips 64 --optimizer muon", LAUNCHER_MAXTEXT, NULL},
     {"--model qwen2.5-32b --chip v5p --chips 64 --optimizer muon", LAUNCHER_MAXTEXT, "muon"},
     {"--model 8b --chip v5p --chips 64 --state-dtypes m=fp8", LAUNCHER_MAXTEXT, "fp32 there"},
     {"--model 8b --chip v5p --chips 64 --state-dtypes m=fp8", LAUNCHER_JAX, NULL},
+    /* a file that does not say the state would hold another plan than it predicts */
+    {"--model 8b --chip v5p --chips 64 --state-dtypes m=bf16", LAUNCHER_MAXTEXT, NULL},
+    {"--model 8b --chip v5p --chips 64 --state-dtypes moments=bf16", LAUNCHER_MAXTEXT, "second moment"},
+    {"--model 8b --chip h100 --nodes 1 --optimizer lion", LAUNCHER_MEGATRON, NULL},
+    {"--model 8b --chip h100 --nodes 1 --optimizer adamw8bit", LAUNCHER_MEGATRON, "no such optimizer"},
+    {"--model 8b --chip h100 --nodes 1 --optimizer lion --state-dtypes m=bf16", LAUNCHER_MEGATRON, "Adam's alone"},
+    {"--model 8b --chip h100 --nodes 1 --state-dtypes moments=bf16", LAUNCHER_MEGATRON, NULL},
+    {"--model 8b --chip h100 --nodes 1 --state-dtypes master=bf16", LAUNCHER_MEGATRON, "fp32 or fp16"},
+    {"--model 8b --chip h100 --nodes 1 --optimizer lion", LAUNCHER_DEEPSPEED, NULL},
+    {"--model 8b --chip h100 --nodes 1 --state-dtypes moments=bf16", LAUNCHER_DEEPSPEED, "with that alone"},
+    {"--model 8b --chip h100 --nodes 1 --state-dtypes master=bf16,moments=bf16", LAUNCHER_DEEPSPEED, NULL},
+    {"--model 8b --chip h100 --nodes 1 --optimizer lion", LAUNCHER_TORCHTITAN, "no such optimizer"},
+    {"--model 8b --chip h100 --nodes 1 --state-dtypes moments=bf16", LAUNCHER_TORCHTITAN, "moments like the weights"},
+    {"--model 8b --chip h100 --nodes 1 --state-dtypes gradients=bf16", LAUNCHER_TORCHTITAN, "mixed_precision_reduce"},
+    {"--model 8b --chip h100 --nodes 1 --lora --optimizer adamw8bit", LAUNCHER_TRL, NULL},
+    {"--model 8b --chip h100 --nodes 1 --sft --state-dtypes moments=fp32", LAUNCHER_TRL, "moments like the weights"},
 };
 
 Test(launcher, refuses_work_for_its_own_reason) {

@@ -76,9 +76,9 @@ static void emit_into(const char *path, const char *name, const RequestedSearch 
     const EmitFormat *format = emit_format_named(name);
     FILE *file = fopen(path, "w");
     cr_assert(format && file && asked->result.plan_count > 0, "%s", name);
-    cr_assert(emit_allowed(format, asked->request, asked->result.plans, &error), "%s: %s", name, error.text);
-    cr_assert(emit_write(format, asked->request, asked->result.plans, &notes, file, &error), "%s: %s", name,
-              error.text);
+    const Request *own = asked->result.plans->request ? asked->result.plans->request : asked->request;
+    cr_assert(emit_allowed(format, own, asked->result.plans, &error), "%s: %s", name, error.text);
+    cr_assert(emit_write(format, own, asked->result.plans, &notes, file, &error), "%s: %s", name, error.text);
     fclose(file);
 }
 

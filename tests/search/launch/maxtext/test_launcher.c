@@ -33,6 +33,8 @@ static const WorkRow ROWS[] = {
     {TRAINED "opt_type: muon\n", "seq=8192 optimizer=muon", NULL},
     {TRAINED "opt_type: sgd\n", "seq=8192 optimizer=sgd", NULL},
     {TRAINED "opt_type: lion\n", "seq=8192", NULL},
+    {TRAINED "mu_dtype: bfloat16\n", "seq=8192 state=m=bf16", NULL}, /* optax keeps nu like the weights */
+    {TRAINED "weight_dtype: bfloat16\n", "seq=8192 state=gradients=bf16 master=none m=bf16 v=bf16", NULL},
     {TRAINED "compile_topology: v5p-256\n", "seq=8192 slice=v5p-256", NULL},
     {TRAINED "compile_topology: v5p-256\ncompile_topology_num_slices: 1\n", "seq=8192 slice=v5p-256", NULL},
     {TRAINED "compile_topology: v5p-256\ncompile_topology_num_slices: 2\n", "seq=8192 slices=2 slice=v5p-256", NULL},

@@ -23,6 +23,7 @@ static const WorkRow ROWS[] = {
     {TRAINED "[model]\nconverters = []\n", "seq=8192", NULL},
     {TRAINED "mixed_precision_reduce = \"bfloat16\"\n", "seq=8192 state=gradients=bf16", NULL},
     {TRAINED "mixed_precision_reduce = \"float32\"\n", "seq=8192 state=gradients=fp32", NULL},
+    {TRAINED "dtype = \"bfloat16\"\n", "seq=8192 state=master=none m=bf16 v=bf16", NULL},
     {TRAINED "[optimizer]\nname = \"AdamW\"\n", "seq=8192", NULL},
     {TRAINED "[optimizer]\nname = \"Adam\"\n", "seq=8192", NULL},
     {TRAINED "[optimizer]\nname = \"Muon\"\n", "seq=8192 optimizer=muon", NULL},
