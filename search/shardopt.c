@@ -14,6 +14,7 @@
 #include "search/launch/launcher.h"
 #include "search/options/data_files.h"
 #include "search/options/options.h"
+#include "search/report/around.h"
 #include "search/report/html/write.h"
 #include "search/report/plan_fields.h"
 #include "search/report/report.h"
@@ -256,11 +257,12 @@ void shardopt_report_proof(const shardopt_report *report, shardopt_proof *proof)
 
 /* ---- writing ---- */
 
+/* With what is around the search, which a page shows. */
 static bool write_page(shardopt_report *report, FILE *out, Error *error) {
     Arena arena = {0};
-    PageFacts *facts = ARENA_NEW(&arena, PageFacts, 1);
-    bool ok = facts ? page_facts(&report->report, (PageProgress){NULL, NULL}, facts, error) : error_memory(error);
-    ok = ok && report_write_html(&report->report, facts, out, error);
+    Report *of = &report->report;
+    bool ok = report_make_around(of, (AroundProgress){NULL, NULL}, &arena, error) && report_write_html(of, out, error);
+    of->around = NULL;
     arena_free(&arena);
     return ok;
 }
