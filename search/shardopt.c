@@ -257,14 +257,13 @@ void shardopt_report_proof(const shardopt_report *report, shardopt_proof *proof)
 
 /* ---- writing ---- */
 
-/* With what is around the search, which a page shows. */
-static bool write_page(shardopt_report *report, FILE *out, Error *error) {
-    Arena arena = {0};
+/* With what is around the search, which is searched once. */
+static bool look_around(shardopt_report *report, Error *error) {
     Report *of = &report->report;
-    bool ok = report_make_around(of, (AroundProgress){NULL, NULL}, &arena, error) && report_write_html(of, out, error);
-    of->around = NULL;
-    arena_free(&arena);
-    return ok;
+    return of->around || report_make_around(of, (AroundProgress){NULL, NULL}, &report->arena, error);
+}
+static bool write_page(shardopt_report *report, FILE *out, Error *error) {
+    return look_around(report, error) && report_write_html(&report->report, out, error);
 }
 
 static bool write_certificate(shardopt_report *report, FILE *out, Error *error) {
@@ -279,7 +278,7 @@ static bool write_text(shardopt_report *report, FILE *out, Error *error) {
     return report_write_text(&report->report, (TextOut){.file = out}, error);
 }
 static bool write_json(shardopt_report *report, FILE *out, Error *error) {
-    return report_write_json(&report->report, false, out, error);
+    return look_around(report, error) && report_write_json(&report->report, false, out, error);
 }
 static bool write_markdown(shardopt_report *report, FILE *out, Error *error) {
     return report_write_markdown(&report->report, out, error);

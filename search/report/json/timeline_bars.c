@@ -4,12 +4,13 @@
 #include "base/json.h"
 #include "search/answer/plan_words.h"
 
+#include <math.h>
 #include <string.h>
 
 bool json_add_short(cJSON *to, const char *key, double value) {
     char text[32];
     snprintf(text, sizeof text, "%.8g", value);
-    cJSON *item = cJSON_CreateRaw(text);
+    cJSON *item = isfinite(value) ? cJSON_CreateRaw(text) : cJSON_CreateNull();
     if (!to || !item || !(key ? cJSON_AddItemToObject(to, key, item) : cJSON_AddItemToArray(to, item)))
         return cJSON_Delete(item), false;
     return true;
