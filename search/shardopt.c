@@ -14,6 +14,7 @@
 #include "search/launch/launcher.h"
 #include "search/options/data_files.h"
 #include "search/options/options.h"
+#include "search/report/around.h"
 #include "search/report/html/write.h"
 #include "search/report/plan_fields.h"
 #include "search/report/report.h"
@@ -256,13 +257,13 @@ void shardopt_report_proof(const shardopt_report *report, shardopt_proof *proof)
 
 /* ---- writing ---- */
 
+/* With what is around the search, which is searched once. */
+static bool look_around(shardopt_report *report, Error *error) {
+    Report *of = &report->report;
+    return of->around || report_make_around(of, (AroundProgress){NULL, NULL}, &report->arena, error);
+}
 static bool write_page(shardopt_report *report, FILE *out, Error *error) {
-    Arena arena = {0};
-    PageFacts *facts = ARENA_NEW(&arena, PageFacts, 1);
-    bool ok = facts ? page_facts(&report->report, (PageProgress){NULL, NULL}, facts, error) : error_memory(error);
-    ok = ok && report_write_html(&report->report, facts, out, error);
-    arena_free(&arena);
-    return ok;
+    return look_around(report, error) && report_write_html(&report->report, out, error);
 }
 
 static bool write_certificate(shardopt_report *report, FILE *out, Error *error) {
@@ -277,7 +278,7 @@ static bool write_text(shardopt_report *report, FILE *out, Error *error) {
     return report_write_text(&report->report, (TextOut){.file = out}, error);
 }
 static bool write_json(shardopt_report *report, FILE *out, Error *error) {
-    return report_write_json(&report->report, false, out, error);
+    return look_around(report, error) && report_write_json(&report->report, false, out, error);
 }
 static bool write_markdown(shardopt_report *report, FILE *out, Error *error) {
     return report_write_markdown(&report->report, out, error);

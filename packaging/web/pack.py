@@ -35,7 +35,10 @@ def script(text: str) -> str:
 def main() -> None:
     source, program, wasm, out, *notices = map(pathlib.Path, sys.argv[1:])
     web = source / "packaging/web"
-    code = script((web / "page.js").read_text())
+    view = source / "view"
+    drawing = ["vendor/uPlot.iife.min.js", "parts.js", "pictures.js", "timeline.js", "view.js"]  # as cmake/View.cmake has them
+    view_code = "".join((view / name).read_text() + "\n" for name in drawing)
+    code = script(f"const view = (() => {{\n{view_code}return {{ show }};\n}})();\n" + (web / "page.js").read_text())
     parts = {
         "STYLE": (web / "page.css").read_text(),
         "SCRIPT": code,

@@ -320,14 +320,16 @@ function showWhatIf({ out, err }) {
 function show(answer, last, seconds) {
     const wrong = text(answer.err).trim();
     const report = answer.out.length > 0 ? new DOMParser().parseFromString(text(answer.out), 'text/html') : null;
-    const main = report?.querySelector('main');
+    const main = report?.querySelector('main'), document_ = report?.querySelector('#document');
     $('wrong').textContent = wrong;
     $('wrong').hidden = wrong === '';
     if (main) {
+        const header = report.querySelector('header');
         $('of-answer').textContent = report.querySelector('style').textContent;
-        $('shown').replaceChildren(report.querySelector('header'), main);
+        $('shown').replaceChildren(header, main);
         main.removeAttribute('id');
-        document.title = report.title;
+        if (document_) view.show(JSON.parse(document_.textContent), main, header, true);
+        else document.title = report.title;
     } else {
         $('shown').replaceChildren();
     }

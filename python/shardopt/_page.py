@@ -7,9 +7,9 @@ import html
 
 
 def framed(page: str, height: int) -> str:
-    """The page in a frame of its own, whose style touches nothing else. A sandbox without permissions: pages run no script
-    and load nothing, and here they could not."""
+    """The page in a frame of its own, whose style touches nothing else. In its sandbox only scripts run, of an origin of
+    their own: by the policy of the page those of the page alone, and nothing is loaded."""
     return (
-        f'<iframe sandbox title="shardopt" style="width: 100%; height: {height}px; border: 0" '
+        f'<iframe sandbox="allow-scripts" title="shardopt" style="width: 100%; height: {height}px; border: 0" '
         f'srcdoc="{html.escape(page)}"></iframe>'
     )

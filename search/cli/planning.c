@@ -66,7 +66,7 @@ TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams stre
     return (TextOut){memory, terminal};
 }
 
-bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, TextOut out, Error *error) {
+bool report_write_as(const Report *report, OutputFormat format, TextOut out, Error *error) {
     switch (format) {
     case FORMAT_JSON:
     case FORMAT_BRIEF:
@@ -74,7 +74,7 @@ bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat 
     case FORMAT_MARKDOWN:
         return report_write_markdown(report, out.file, error);
     case FORMAT_HTML:
-        return report_write_html(report, facts, out.file, error);
+        return report_write_html(report, out.file, error);
     case FORMAT_CSV:
         return report_write_csv(report, out.file, error);
     default:

@@ -47,7 +47,7 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
 TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams streams);
 
 /* The report in one of the forms; `facts` only a page takes, and NULL does. */
-bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, TextOut out, Error *error);
+bool report_write_as(const Report *report, OutputFormat format, TextOut out, Error *error);
 
 /* An interrupt comes first, then a gap before "no plan fits": a search that was cut short has not shown that. */
 int exit_of_result(const SearchResult *result);

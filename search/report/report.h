@@ -113,6 +113,7 @@ typedef struct {
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
     const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not requested */
     const MeasuredRun *measured;             /* likewise; NULL: none is near */
+    const struct Around *around;             /* search/report/around.h; NULL: not made */
     int left_out;        /* searches around the search that took more work than --sensitivity fast lets them have */
     int64_t work_limit;  /* of each of them; 0: none */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
@@ -165,11 +166,16 @@ bool report_write_text_stage(const Report *report, ReportStage stage, TextOut ou
 enum { BRIEF_LINES = 24 };
 bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
 bool report_write_json(const Report *report, bool brief, FILE *out, Error *error);
+/* The page: the same document in a file that shows it (base/text/page.h). */
+bool report_write_html(const Report *report, FILE *out, Error *error);
 /* Adds to `json` what a line of `explain --plans` has of a plan. False: memory is out. */
 bool report_add_line(cJSON *json, const Request *request, const RankedPlan *ranked);
 
 /* The JSON report as a tree, for the caller to free. NULL means that memory is out. json_settle() makes it readable. */
 cJSON *report_json(const Report *report, Error *error);
+
+/* The same with what people read in addition: words, searches around the search, the step in time, every figure. */
+cJSON *report_document(const Report *report, Error *error);
 
 /* One plan in full (`explain`), rank from 1: every op, every collective with its footprint and rate, memory at every
  * moment, the layout. */

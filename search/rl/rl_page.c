@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer as one page: the words; a step in time, both pools, their phases and the tail; the machine;
  * HBM; who is in flight. */
+#include "base/text/bars.h"
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
-#include "search/report/html/pictures.h"
 #include "search/rl/rl_report.h"
 
 #include <stdlib.h>
@@ -134,6 +134,16 @@ static bool draw_flight(const RlQuestion *question, const RlStep *step, Arena *a
 }
 
 /* ---- HBM ---- */
+
+static void memory_bar(Bars *bars, const MemoryRows *rows, double limit, const char *label) {
+    static const Paint PAINTS[] = {PAINT_MATMUL, PAINT_TENSOR,   PAINT_OPTIMIZER, PAINT_ATTENTION,
+                                   PAINT_FSDP,   PAINT_PIPELINE, PAINT_SEQUENCE};
+    BarRow *to = &bars->row[bars->rows++];
+    snprintf(to->label, sizeof to->label, "%s", label);
+    to->total = memory_total(rows), to->limit = limit;
+    for (int row = 0; row <= MEMORY_TRANSIENT; row++)
+        to->of[bars_part(bars, memory_row_name((MemoryRow)row), PAINTS[row])] = memory_row_bytes(rows, (MemoryRow)row);
+}
 
 static bool draw_memory(const RlQuestion *question, const RlStep *step, Arena *arena, FILE *out, Prose *words,
                         Table *table) {

@@ -49,9 +49,9 @@ const plans = ['64Ki', '128Ki'].map((batch, i) =>
     report(`plan${i}`, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', batch, '--seq', '4096']));
 const serving = ['h100', 'h200'].map(chip => report(chip, ['inference', '--model', '8b', '--chip', chip, '--nodes', '1']));
 
-// name, exit code, how many pictures at least, words
+// name, exit code, how many pictures at least, words; LOOK_ONLY=NAME looks at one alone
 const PAGES = [
-    ['dense', 0, 8, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--seq', '4096']],
+    ['dense', 0, 7, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--seq', '4096']],
     ['mixture', 0, 8, ['plan', '--model', 'mixtral-8x7b', '--chip', 'h100', '--nodes', '4', '--batch', '1Mi', '--seq',
         '4096', '--require', 'pipeline=4', '--max-idle', '0']],
     ['serving', 0, 9, ['inference', '--model', '70b', '--chip', 'h100', '--nodes', '4', '--mode', 'disaggregated']],
@@ -97,7 +97,9 @@ function inspect() {
         if (content === 0 || section.innerText.trim().length < 40) flaws.push(`section ${section.id} is empty`);
         if (!section.querySelector('h2')) flaws.push(`section ${section.id} has no heading`);
     }
-    for (const svg of document.querySelectorAll('svg')) {
+    for (const picture of document.querySelectorAll('figure.picture'))
+        if (!picture.querySelector('svg, canvas, .bars')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
+    for (const svg of document.querySelectorAll('svg:not(.mesh svg)')) {
         const marks = svg.querySelectorAll('rect:not(.bg), path, circle').length - svg.querySelectorAll('defs path').length;
         if (marks < 3) flaws.push(`${svg.id || svg.getAttribute('aria-labelledby')}: ${marks} marks`);
         const box = svg.getBoundingClientRect();
@@ -126,7 +128,7 @@ function inspect() {
 // picture keeps its size and is scrolled, which is said above it.
 function inspectNarrow() {
     const flaws = [], LEAST = 10;
-    for (const svg of document.querySelectorAll('svg')) {
+    for (const svg of document.querySelectorAll('svg:not(.mesh svg)')) {
         const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width, name = svg.getAttribute('aria-labelledby');
         for (const text of svg.querySelectorAll('text')) {
             const size = parseFloat(getComputedStyle(text).fontSize) * scale;
@@ -161,7 +163,7 @@ function inspectTables() {
         button.click();
         if (button.parentElement.getAttribute('aria-sort') !== 'descending') flaws.push(`${name} does not say how it is sorted`);
         if (values(table, 0).length !== before.length) flaws.push(`${name} has lost rows`);
-        const field = table.parentElement.previousElementSibling?.querySelector?.('input');
+        const label = table.parentElement.previousElementSibling, field = label?.matches('.filter') ? label.querySelector('input') : null;
         if ((before.length > 11) !== Boolean(field)) flaws.push(`${name}: a filter where there should be none, or none`);
         if (!field) continue;
         field.value = before.at(-1).split(' ')[0];
@@ -177,6 +179,61 @@ function inspectTables() {
 
 const PAPER_MOST = 16; // sheets
 
+// What is hovered says so, pictures of points are walked and pinned by keys, a timeline zooms, and Enter sorts.
+async function drive(page, name, where) {
+    const tip = () => page.evaluate(() => { const box = document.getElementById('tip'); return box && !box.hidden ? box.textContent : ''; });
+    const part = page.locator('.bars .bar i').first();
+    if (await part.count()) {
+        await part.hover();
+        expect(/[\d.]+ (s|ms|us|GB|MB)|%/.test(await tip()), `${where}: a bar says "${await tip()}"`);
+        await page.keyboard.press('Escape');
+        expect(await tip() === '', `${where}: Escape leaves the words of a bar`);
+    }
+    const plot = page.locator('.plot').first();
+    if (await plot.count()) {
+        await plot.scrollIntoViewIfNeeded();
+        await page.waitForSelector('.plot canvas');
+        await plot.focus();
+        await page.keyboard.press('ArrowRight');
+        const first = await tip();
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('Enter');
+        const pinned = await plot.locator('xpath=following-sibling::*[@role="status"]').textContent();
+        expect(first !== '' && pinned.startsWith('Pinned: '), `${where}: keys in a plot give "${first}", "${pinned}"`);
+        await page.keyboard.press('Escape');
+        const box = await plot.boundingBox();
+        let hovered = '';
+        for (let x = 0; x < 40 && !hovered; x++) for (let y = 0; y < 20 && !hovered; y++) { await page.mouse.move(box.x + box.width * (x + 0.5) / 40, box.y + box.height * (y + 0.5) / 20); hovered = await tip(); }
+        expect(hovered !== '', `${where}: no point of a plot answers the pointer`);
+    }
+    const time = page.locator('.timeline').first();
+    if (await time.count()) {
+        const shown = () => time.locator('[role=status]').textContent();
+        await time.getByRole('button', { name: 'Zoom in' }).click();
+        const once = await shown();
+        await time.locator('canvas').focus();
+        await page.keyboard.press('+');
+        expect(once !== '' && await shown() !== once, `${where}: a timeline does not zoom: "${once}", "${await shown()}"`);
+        await page.keyboard.press('0');
+        expect(await shown() === '', `${where}: 0 does not show all of a timeline`);
+        const box = await time.locator('canvas').boundingBox();
+        await page.mouse.move(box.x + box.width * 0.4, box.y + 8);
+        await page.mouse.down();
+        await page.mouse.move(box.x + box.width * 0.6, box.y + 8, { steps: 4 });
+        await page.mouse.up();
+        expect((await shown()).startsWith('From '), `${where}: a range of a timeline is not zoomed to`);
+        await page.keyboard.press('0');
+    }
+    const head = page.locator('main table:visible thead button').nth(1);
+    if (await head.count()) {
+        await head.focus();
+        await page.keyboard.press('Enter');
+        expect(await head.locator('..').getAttribute('aria-sort') === 'ascending', `${where}: Enter does not sort`);
+    }
+    await page.mouse.move(0, 0);
+    await page.keyboard.press('Escape');
+}
+
 async function look(browser, name, file, pictures, scheme) {
     const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
@@ -186,11 +243,13 @@ async function look(browser, name, file, pictures, scheme) {
     page.on('dialog', dialog => { expect(false, `${where}: a script ran`); dialog.dismiss(); });
     page.on('request', request => expect(request.url() === `file://${encodeURI(file)}`, `${where}: asks for ${request.url()}`));
     await page.goto(`file://${encodeURI(file)}`);
-    const drawn = await page.locator('svg').count();
+    const views = await page.locator('#document').count();
+    if (views) await page.waitForSelector('body[data-ready]');
+    const drawn = await page.locator('svg, figure.picture').count();
     expect(drawn >= pictures, `${where}: ${drawn} pictures, not ${pictures}`);
     for (const flaw of await page.evaluate(inspect)) expect(false, `${where}: ${flaw}`);
     expect(await page.locator('img, body > :not(main) script').count() === 0, `${where}: a name became markup`);
-    expect(await page.locator('script').count() === 1, `${where}: not one script`);
+    expect(await page.locator('script:not([type])').count() === 1, `${where}: not one script`);
     for (const flaw of await page.evaluate(inspectTables)) expect(false, `${where}: ${flaw}`);
     if (name === 'hostile') expect((await page.innerText('h1')).includes(HOSTILE), `${where}: the name is not there as it is`);
     await page.setViewportSize({ width: 390, height: 800 });
@@ -208,6 +267,7 @@ async function look(browser, name, file, pictures, scheme) {
     for (const violation of violations)
         expect(false, `${where}: axe ${violation.id}: ${violation.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`);
     if (keep) await page.screenshot({ path: path.join(keep, `${name}-${scheme}.png`), fullPage: true });
+    if (views) await drive(page, name, where);
     if (scheme === 'light') {
         const pdf = await page.pdf({ format: 'A4' });
         expect(pdf.length > 20000 && pdf.subarray(0, 5).toString() === '%PDF-', `${where}: prints ${pdf.length} bytes`);
@@ -220,7 +280,7 @@ async function look(browser, name, file, pictures, scheme) {
 
 const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
 try {
-    for (const [name, code, pictures, words] of PAGES) {
+    for (const [name, code, pictures, words] of PAGES.filter(([name]) => !process.env.LOOK_ONLY || name === process.env.LOOK_ONLY)) {
         const file = make(name, code, words);
         if (!fs.existsSync(file)) continue;
         for (const scheme of ['light', 'dark']) await look(browser, name, file, pictures, scheme);

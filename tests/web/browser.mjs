@@ -216,7 +216,7 @@ async function controls() {
     expect((await tab.textContent('#shown')).includes("In maxtext's words: ici_fsdp"), "no launcher's words");
     await ask(tab, '#tab=plan&model=8b&chip=v5e&unit=slice&size=4x8&batch=512Ki&seq=2048');
     const after = await pictures();
-    for (const id in after) expect(before[id].includes('<svg') && before[id] !== after[id], `${id} is not drawn again`);
+    for (const id in after) expect(/<svg|<canvas|class="bars/.test(before[id]) && before[id] !== after[id], `${id} is not drawn again`);
     expect(await pasted(tab, '#copy-command') === await tab.textContent('#command'), 'another command is copied');
     expect(await pasted(tab, '#copy-link') === await tab.evaluate(() => location.href), 'another link is copied');
     const script = await pasted(tab, '#copy-script');
@@ -307,7 +307,7 @@ async function reader() {
 // Each label, state and description is missed when it is taken away.
 async function planted(tab) {
     const TAKEN = ['#in-model|aria-label|label[for=in-model]', '#in-unit|aria-label', '#in-batch-slider|aria-label', '#in-batch-slider|aria-valuetext', '#status|aria-live|', '#tabs [aria-selected=true]|aria-selected',
-        '#fields|aria-labelledby', '#shown svg|aria-labelledby', '#shown caption', '#command|aria-label'];
+        '#fields|aria-labelledby', '#shown svg|aria-label', '#shown caption', '#command|aria-label'];
     for (const what of TAKEN) {
         const was = await tab.evaluate(() => document.body.innerHTML);
         await tab.evaluate(what => {

@@ -7,7 +7,7 @@
 #include "search/cli/progress.h"
 #include "search/engine/proof/certificate.h"
 #include "search/options/data_files.h"
-#include "search/report/report.h"
+#include "search/report/around.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,11 +64,10 @@ static bool take_stage(void *of, Report *report, ReportStage stage, Error *error
     return true;
 }
 
-static bool write_report(const Report *report, const PageFacts *facts, const OutputChoice *choice, Streams streams,
-                         Error *error) {
+static bool write_report(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
     Draft draft;
     if (!draft_open(&draft, error)) return false;
-    bool ok = report_write_as(report, facts, choice->format, planning_text_out(draft.file, choice, streams), error);
+    bool ok = report_write_as(report, choice->format, planning_text_out(draft.file, choice, streams), error);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
@@ -87,9 +86,9 @@ static bool write_certificate(const Report *report, const OutputChoice *choice, 
     return file_stream_close(stream, ok, error) && ok;
 }
 
-/* The search, and for a page what its pictures need around it. */
+/* The search, and for a document what is around it. */
 static bool answer(Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
-                   PageFacts **facts, Error *error) {
+                   Error *error) {
     PlanOutput *output = ARENA_NEW(arena, PlanOutput, 1); /* as long as requests that know of it */
     if (!output) return error_memory(error);
     *output = (PlanOutput){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
@@ -100,11 +99,9 @@ static bool answer(Request *request, const OutputChoice *choice, Streams streams
     request->control.environment.context = output;
     request->control.environment.progress = watch;
     bool ok = report_make_for(request, &reader, arena, report, error);
-    if (ok && choice->format == FORMAT_HTML) {
-        *facts = ARENA_NEW(arena, PageFacts, 1);
-        ok = *facts ? page_facts(report, (PageProgress){progress_tell, output->progress}, *facts, error)
-                    : error_memory(error);
-    }
+    bool document = choice->format == FORMAT_HTML || choice->format == FORMAT_JSON;
+    if (ok && document)
+        ok = report_make_around(report, (AroundProgress){progress_tell, output->progress}, arena, error);
     progress_stop(output->progress);
     return ok;
 }
@@ -114,7 +111,6 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
     double start = clock_seconds();
-    PageFacts *facts = NULL;
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
     OutputChoice notes = choice; /* the whole text has what --verbose says with other forms */
@@ -123,10 +119,10 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     if (!options->text[OPTION_SENSITIVITY] && choice.format == FORMAT_JSON)
         request->control.sensitivity = SENSITIVITY_ROWS; /* as the screen does, so that it is as quick */
     request->control.keep_search_log = choice.certificate != NULL;
-    if (!answer(request, &choice, streams, arena, report, &facts, error) ||
+    if (!answer(request, &choice, streams, arena, report, error) ||
         !write_certificate(report, &choice, streams, error))
         return false;
-    if (!prints_at_once(&choice) && !write_report(report, facts, &choice, streams, error)) return false;
+    if (!prints_at_once(&choice) && !write_report(report, &choice, streams, error)) return false;
     if (!thousands_warn_after(report, &choice, streams.err, error)) return false;
     planning_conclude(&report->result, &notes, clock_seconds() - start, streams.err);
     return true;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report for a pull request: short, what is long folded away; and its plans for a spreadsheet. */
 #include "base/escape.h"
-#include "search/report/html/pictures.h"
+#include "search/report/html/tables.h"
 #include "search/report/html/write.h"
 #include "search/report/plan_fields.h"
+#include "search/report/text/sentences.h"
 
 /* The plans for a spreadsheet: SI units in the names of the columns, numbers with 17 digits. */
 
@@ -44,11 +45,11 @@ static bool write_folded(const char *summary, const char *text, const Table *tab
     return ok;
 }
 
-static Table terms_table(const PageView *view) {
-    const RankedPlan *first = view_first(view);
+static Table terms_table(const Report *report, Arena *arena) {
+    const RankedPlan *first = &report->result.plans[0];
     Term terms[TERMS_MAX];
     int count = step_terms(&first->estimate, &first->plan.degrees, terms);
-    Table table = table_new(view->arena, "Where a step of plan 1 goes", "part|>seconds|>share");
+    Table table = table_new(arena, "Where a step of plan 1 goes", "part|>seconds|>share");
     for (int i = 0; i < count; i++) {
         char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
         const char *cells[] = {terms[i].name, step_text(terms[i].seconds, seconds),
@@ -58,9 +59,9 @@ static Table terms_table(const PageView *view) {
     return table;
 }
 
-static Table memory_table(const PageView *view) {
-    const Estimate *estimate = &view_first(view)->estimate;
-    Table table = table_new(view->arena, "HBM per chip at the peak", "row|>HBM|>share of the limit");
+static Table memory_table(const Report *report, Arena *arena) {
+    const Estimate *estimate = &report->result.plans[0].estimate;
+    Table table = table_new(arena, "HBM per chip at the peak", "row|>HBM|>share of the limit");
     for (int row = 0; row <= MEMORY_TRANSIENT; row++) {
         char bytes[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
         double value = memory_row_bytes(&estimate->memory, (MemoryRow)row);
@@ -71,9 +72,9 @@ static Table memory_table(const PageView *view) {
     return table;
 }
 
-static bool write_plans(const PageView *view, FILE *out) {
-    const RankedPlan *first = view_first(view);
-    Table plans = plans_table(view), terms = terms_table(view), memory = memory_table(view);
+static bool write_plans(const Report *report, FILE *out, Arena *arena) {
+    const RankedPlan *first = &report->result.plans[0];
+    Table plans = plans_table(report, arena), terms = terms_table(report, arena), memory = memory_table(report, arena);
     Why why;
     bool ok = write_table(NULL, &plans, out);
     report_why(first, &why);
@@ -84,27 +85,29 @@ static bool write_plans(const PageView *view, FILE *out) {
         fputc('\n', out);
     }
     fputc('\n', out);
-    for (int rank = 2; rank <= view->report->result.plan_count && rank <= 3; rank++)
-        write_paragraph(compare_to_best_text(view, rank), out);
+    for (int rank = 2; rank <= report->result.plan_count && rank <= 3; rank++)
+        write_paragraph(compare_to_best_text(report, rank, arena), out);
     return write_folded("Where a step of plan 1 goes", NULL, &terms, out) &&
            write_folded("HBM per chip at the peak of plan 1", NULL, &memory, out) && ok;
 }
 
 bool report_write_markdown(const Report *report, FILE *out, Error *error) {
     Arena arena = {0};
-    PageView view = {report, NULL, &arena};
-    const char *title = title_text(&view), *verdict = verdict_text(&view), *sensitivities = sensitivities_text(&view),
-               *assumed = assumed_text(&view), *searched = searched_text(&view);
-    Table ways = alternatives_table(&view), nearest = nearest_table(&view), request = request_table(&view);
-    bool ok = title && verdict && sensitivities && assumed && searched;
+    const char *title = title_sentence(report, &arena), *verdict = sentence_of(report, SENTENCE_VERDICT, &arena),
+               *sensitivity = sentence_of(report, SENTENCE_SENSITIVITY, &arena),
+               *assumed = sentence_of(report, SENTENCE_ASSUMED, &arena),
+               *searched = sentence_of(report, SENTENCE_SEARCHED, &arena);
+    Table ways = alternatives_table(report, &arena), nearest = nearest_table(report, &arena),
+          request = request_table(report, &arena);
+    bool ok = title && verdict && sensitivity && assumed && searched;
     if (ok) {
         fputs("## ", out);
         write_paragraph(title, out);
         write_paragraph(verdict, out);
-        ok = (!view_first(&view) || write_plans(&view, out)) &&
+        ok = (report->result.plan_count == 0 || write_plans(report, out, &arena)) &&
              write_table("The nearest machines that fit", &nearest, out) &&
              write_table("Alternatives where sizes do not divide", &ways, out);
-        write_paragraph(sensitivities, out);
+        write_paragraph(sensitivity, out);
         ok = write_folded("What the answer rests on", assumed, &request, out) && ok;
         ok = write_folded("What was searched", searched, NULL, out) && ok;
     }

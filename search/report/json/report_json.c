@@ -463,30 +463,3 @@ cJSON *report_json(const Report *report, Error *error) {
     cJSON_Delete(json);
     return NULL;
 }
-
-/* What a decision needs, of three plans. */
-static const char *const BRIEF[] = {"search.proof",
-                                    "search.gap",
-                                    "plans.rank",
-                                    "plans.launcher",
-                                    "plans.notation",
-                                    "plans.words",
-                                    "plans.chips_used",
-                                    "plans.step.seconds",
-                                    "plans.mfu",
-                                    "plans.tokens_per_second_per_chip",
-                                    "plans.memory.total_bytes",
-                                    "plans.memory.limit_bytes",
-                                    "plans.fits_probability",
-                                    "plans.training.cost_usd",
-                                    "ways_out",
-                                    "nearest_run.claim",
-                                    NULL};
-
-bool report_write_json(const Report *report, bool brief, FILE *out, Error *error) {
-    cJSON *json = report_json(report, error);
-    bool ok = json && ((brief ? json_print_kept(out, json, BRIEF, 3) : json_print(out, json)) ||
-                       error_stream(error, "report", "the JSON"));
-    cJSON_Delete(json);
-    return ok;
-}

@@ -6,7 +6,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
-#include "search/report/html/pictures.h"
+#include "search/report/html/mesh_roles.h"
 #include "search/serving/answer.h"
 #include "search/serving/day.h"
 
