@@ -58,7 +58,8 @@ static void add_split(Facts *facts, const RlQuestion *question, const RlStep *st
     if (step->way == RL_SPLIT_PARTIAL) facts->of[FACT_FLAG_PARTIAL] = "";
 }
 
-static void add_trainer(Facts *facts, const Trainer *trainer) {
+static void add_trainer(Facts *facts, const Model *model, const Trainer *trainer) {
+    char remat[REMAT_TEXT_SIZE];
     const Plan *plan = &trainer->plan->plan;
     const Knobs *knobs = &plan->knobs;
     int64_t folded = knobs->methods.grid.expert, tensor = plan->degrees.of[ROLE_TENSOR];
@@ -69,7 +70,10 @@ static void add_trainer(Facts *facts, const Trainer *trainer) {
     whole(facts, FACT_EXPERT_TENSOR, max_whole(1, knobs->methods.grid.expert_tensor));
     whole(facts, FACT_MICRO, knobs->microbatch_sequences);
     whole(facts, FACT_MICRO_TOKENS, knobs->microbatch_sequences * trainer->length);
-    flag(facts, FACT_RECOMPUTES, trainer->plan->estimate.recompute_seconds > 0);
+    bool recomputes = strcmp(remat_name(model, &plan->layout, remat), "none") != 0;
+    flag(facts, FACT_RECOMPUTES, recomputes);
+    if (recomputes) facts->of[FACT_RECOMPUTE_FLAG] = "";
+    if (knobs->offload_optimizer) facts->of[FACT_ON_HOST] = "";
     flag(facts, FACT_SEQUENCE_PARALLEL, tensor > 1);
     if (tensor > 1) facts->of[FACT_SEQUENCE_FLAG] = "";
     if (knobs->virtual_stages > 1) whole(facts, FACT_VIRTUAL, knobs->virtual_stages);
@@ -118,6 +122,7 @@ static void write_keys(const RlFramework *framework, const Facts *facts, bool la
     for (const RlKey *key = framework->keys; key->key; key++) {
         const char *value = key->fact == FACT_NONE ? key->text : facts->of[key->fact];
         if (!value) continue;
+        if (key->text) value = key->text;
         if (yaml)
             write_nested(out, before, key->key, value);
         else if (framework->syntax == RL_OVERRIDES)
@@ -129,12 +134,6 @@ static void write_keys(const RlFramework *framework, const Facts *facts, bool la
     if (!yaml) fputs(" \\\n  \"$@\"\n", out);
 }
 
-static bool has_fact(const RlFramework *framework, RlFact fact) {
-    for (const RlKey *key = framework->keys; key->key; key++)
-        if (key->fact == fact) return true;
-    return false;
-}
-
 bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error) {
     const char *title = framework->title;
     if (!framework->estimators[question->algorithm - RL_ALGORITHM])
@@ -143,17 +142,21 @@ bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramewor
         return error_set(error, ERROR_INPUT, "--emit", "files with adapters are not written; leave --lora out"), true;
     const WorkerLayout *layout = &step->rollout.layout->on.layout;
     bool whole = framework->expert_group && layout->expert == worker_group(layout);
-    if (layout->attention_data > 1 && !whole && !has_fact(framework, FACT_ROLLOUT_DATA))
+    if (layout->attention_data > 1 && !whole && !rl_has_fact(framework, FACT_ROLLOUT_DATA))
         return error_set(error, ERROR_INPUT, "--emit",
                          "%s has no engines of attention data parallel; give --rollout \"attention_data=1\"", title),
                true;
     if (!rl_runs(framework, step->way))
         return error_set(error, ERROR_INPUT, "--emit", "%s %s", title, framework->ways_words), true;
     int64_t stages = step->trainer.plan->plan.degrees.of[ROLE_PIPELINE];
-    if (stages > 1 && !has_fact(framework, FACT_PIPELINE))
+    if (stages > 1 && !rl_has_fact(framework, FACT_PIPELINE))
         return error_set(error, ERROR_INPUT, "--emit",
                          "%s has no pipeline, and the plan has %lld stages; give --for %s", title, (long long)stages,
                          framework->trainer),
+               true;
+    if (step->trainer.plan->plan.knobs.offload_optimizer && !rl_has_fact(framework, FACT_ON_HOST))
+        return error_set(error, ERROR_INPUT, "--emit",
+                         "%s has no key that is written for the optimizer on the host; give more hosts", title),
                true;
     return false;
 }
@@ -175,7 +178,7 @@ bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *
     if (rl_refuses(question, step, framework, error)) return false;
     add_work(&facts, question);
     add_split(&facts, question, step);
-    add_trainer(&facts, &step->trainer);
+    add_trainer(&facts, &question->model, &step->trainer);
     add_rollout(&facts, &step->rollout, question->engine_memory[step->way == RL_COLOCATED]);
     facts.of[FACT_ESTIMATOR] = framework->estimators[question->algorithm - RL_ALGORITHM];
     if (facts.full) return error_memory(error);
@@ -186,13 +189,6 @@ bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *
     fprintf(out, "# Rollout: %s.\n", rollout_words(&step->rollout, words));
     if (facts.of[FACT_MODEL] && !strchr(facts.of[FACT_MODEL], '/'))
         fprintf(out, "# Put the model's repository or folder where %s stands.\n", facts.of[FACT_MODEL]);
-    if (facts.of[FACT_VIRTUAL] && !has_fact(framework, FACT_VIRTUAL))
-        fprintf(out, "# It has no key for %s virtual stages of a rank: without them training takes longer.\n",
-                facts.of[FACT_VIRTUAL]);
-    char remat[REMAT_TEXT_SIZE];
-    remat_name(&question->model, &step->trainer.plan->plan.layout, remat);
-    if (step->trainer.plan->estimate.recompute_seconds > 0 && strcmp(remat, "full") != 0)
-        fprintf(out, "# It has no key for recomputing a part of the activations: all of it takes longer.\n");
     write_keys(framework, &facts, step->lag > 0, out);
     return true;
 }

@@ -33,8 +33,10 @@ typedef enum {
     FACT_FLAG_LAGS, /* a flag, there */
     FACT_PARTIAL,   /* "true" where answers go on after weights came */
     FACT_FLAG_PARTIAL,
-    FACT_RECOMPUTES, /* "true" "false" */
-    FACT_BYPASS,     /* "true" where the engines' log-probabilities are used */
+    FACT_RECOMPUTES,     /* "true" "false" */
+    FACT_RECOMPUTE_FLAG, /* a flag, where layers are recomputed */
+    FACT_ON_HOST,        /* a flag, where the optimizer's state is there */
+    FACT_BYPASS,         /* "true" where the engines' log-probabilities are used */
     FACT_TENSOR,
     FACT_CONTEXT,
     FACT_PIPELINE,
@@ -64,7 +66,7 @@ typedef enum { RL_YAML, RL_OVERRIDES, RL_FLAGS } RlSyntax;
 typedef struct {
     const char *key;
     RlFact fact;
-    const char *text; /* of FACT_NONE: always this; "" is a flag */
+    const char *text; /* of FACT_NONE: always this; "" is a flag; of a flag: this where it is there */
 } RlKey;
 
 typedef struct {
@@ -82,6 +84,7 @@ typedef struct {
 enum { RL_FRAMEWORKS = 5 };
 extern const RlFramework RL_FRAMEWORK[RL_FRAMEWORKS];
 const RlFramework *rl_framework_named(const char *name); /* NULL: there is none */
+bool rl_has_fact(const RlFramework *framework, RlFact fact);
 
 static inline bool rl_runs(const RlFramework *framework, RlWay way) {
     return !framework->ways || (framework->ways >> way & 1);

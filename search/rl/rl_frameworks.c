@@ -36,6 +36,9 @@ static const RlKey NEMO_KEYS[] = {
     {"policy.megatron_cfg.pipeline_model_parallel_size", FACT_PIPELINE, NULL},
     {"policy.megatron_cfg.expert_model_parallel_size", FACT_EXPERT, NULL},
     {"policy.megatron_cfg.expert_tensor_parallel_size", FACT_EXPERT_TENSOR, NULL},
+    {"policy.megatron_cfg.optimizer.use_precision_aware_optimizer", FACT_ON_HOST, "true"},
+    {"policy.megatron_cfg.optimizer.optimizer_cpu_offload", FACT_ON_HOST, "true"},
+    {"policy.megatron_cfg.optimizer.optimizer_offload_fraction", FACT_ON_HOST, "1.0"},
     {"policy.generation.backend", FACT_ENGINE, NULL},
     {"policy.generation.colocated.enabled", FACT_COLOCATED, NULL},
     {"policy.generation.colocated.resources.num_nodes", FACT_ROLLOUT_HOSTS, NULL},
@@ -49,6 +52,7 @@ static const RlKey NEMO_KEYS[] = {
     {"cluster.gpus_per_node", FACT_CLUSTER_CHIPS, NULL},
     {NULL}};
 
+#define VERL_MODEL "actor_rollout_ref.actor.megatron.override_transformer_config."
 static const RlKey VERL_KEYS[] = {
     {"data.train_batch_size", FACT_PROMPTS, NULL},
     {"data.max_prompt_length", FACT_PROMPT_LENGTH, NULL},
@@ -66,6 +70,9 @@ static const RlKey VERL_KEYS[] = {
     {"actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size", FACT_VIRTUAL, NULL},
     {"actor_rollout_ref.actor.megatron.expert_model_parallel_size", FACT_EXPERT, NULL},
     {"actor_rollout_ref.actor.megatron.expert_tensor_parallel_size", FACT_EXPERT_TENSOR, NULL},
+    {VERL_MODEL "recompute_granularity", FACT_RECOMPUTE_FLAG, "full"},
+    {VERL_MODEL "recompute_method", FACT_RECOMPUTE_FLAG, "uniform"},
+    {VERL_MODEL "recompute_num_layers", FACT_RECOMPUTE_FLAG, "1"},
     {"actor_rollout_ref.actor.megatron.param_offload", FACT_OFFLOAD, NULL},
     {"actor_rollout_ref.actor.megatron.optimizer_offload", FACT_OFFLOAD, NULL},
     {"actor_rollout_ref.rollout.name", FACT_ENGINE, NULL},
@@ -107,6 +114,10 @@ static const RlKey OPENRLHF_KEYS[] = {{"actor.model_name_or_path", FACT_MODEL, N
                                       {"ds.tensor_parallel_size", FACT_TENSOR, NULL},
                                       {"ds.ring_attn_size", FACT_CONTEXT, NULL},
                                       {"ds.packing_samples", FACT_NONE, ""},
+                                      {"train.dynamic_batch_enable", FACT_NONE, ""},
+                                      {"train.max_tokens_per_gpu", FACT_MICRO_TOKENS, NULL},
+                                      {"actor.gradient_checkpointing_enable", FACT_RECOMPUTE_FLAG, NULL},
+                                      {"ds.adam_offload", FACT_ON_HOST, NULL},
                                       {NULL}};
 
 static const RlKey SLIME_KEYS[] = {{"hf-checkpoint", FACT_MODEL, NULL},
@@ -132,12 +143,18 @@ static const RlKey SLIME_KEYS[] = {{"hf-checkpoint", FACT_MODEL, NULL},
                                    {"expert-tensor-parallel-size", FACT_EXPERT_TENSOR, NULL},
                                    {"use-dynamic-batch-size", FACT_NONE, ""},
                                    {"max-tokens-per-gpu", FACT_MICRO_TOKENS, NULL},
+                                   {"recompute-granularity", FACT_RECOMPUTE_FLAG, "full"},
+                                   {"recompute-method", FACT_RECOMPUTE_FLAG, "uniform"},
+                                   {"recompute-num-layers", FACT_RECOMPUTE_FLAG, "1"},
+                                   {"optimizer-cpu-offload", FACT_ON_HOST, NULL},
+                                   {"use-precision-aware-optimizer", FACT_ON_HOST, NULL},
                                    {NULL}};
 
 static const RlKey TRL_KEYS[] = {{"model_name_or_path", FACT_MODEL, NULL},
                                  {"num_generations", FACT_SAMPLES, NULL},
                                  {"generation_batch_size", FACT_ANSWERS, NULL},
                                  {"per_device_train_batch_size", FACT_MICRO, NULL},
+                                 {"gradient_checkpointing", FACT_RECOMPUTES, NULL},
                                  {"max_completion_length", FACT_ANSWER_LENGTH, NULL},
                                  {"loss_type", FACT_ESTIMATOR, NULL},
                                  {"use_vllm", FACT_NONE, "true"},
@@ -163,6 +180,12 @@ const RlFramework RL_FRAMEWORK[RL_FRAMEWORKS] = {
     {"trl", "TRL", "1.16.0", RL_YAML, NULL, NULL, TRL_ESTIMATORS, TRL_KEYS, .ways = 1u << RL_COLOCATED,
      .trainer = "deepspeed", .ways_words = "runs its server by hand, one step after the other; give --colocated"},
 };
+
+bool rl_has_fact(const RlFramework *framework, RlFact fact) {
+    for (const RlKey *key = framework->keys; key->key; key++)
+        if (key->fact == fact) return true;
+    return false;
+}
 
 const RlFramework *rl_framework_named(const char *name) {
     for (int i = 0; i < RL_FRAMEWORKS; i++)

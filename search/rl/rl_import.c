@@ -92,24 +92,38 @@ static bool set_split(Imported *in) {
            set_whole(in, OPTION_TRAIN_NODES, one_host ? train_chips : train_chips / host);
 }
 
-static bool set_engines(Imported *in) {
+/* A file without such a key recomputes nothing, but for those that always say it. */
+static const char *remat_of(const Imported *in, const RlFramework *framework) {
+    const char *said = in->of[FACT_RECOMPUTES], *words = in->of[FACT_RECOMPUTE_FLAG];
+    if (rl_has_fact(framework, FACT_RECOMPUTES)) return !said ? NULL : strcasecmp(said, "true") == 0 ? "full" : "none";
+    return !words ? "none" : words[0] ? words : "full";
+}
+
+static bool set_engines(Imported *in, const RlFramework *framework) {
     int64_t expert = number(in, FACT_EXPERT, 1), width = max_whole(1, number(in, FACT_ROLLOUT_TENSOR, 1));
     int64_t data = number(in, FACT_ROLLOUT_DATA, max_whole(1, number(in, FACT_ROLLOUT_EXPERT, 1) / width));
-    char experts[96] = "";
+    char experts[160] = "";
     int64_t pipeline = number(in, FACT_PIPELINE, 1);
     if (expert > 1) snprintf(experts, sizeof experts, " folded_expert=%lld", (long long)expert);
     if (pipeline > 1)
         snprintf(experts + strlen(experts), sizeof experts - strlen(experts), " virtual_stages=%lld",
                  (long long)number(in, FACT_VIRTUAL, 1));
+    int64_t length = number(in, FACT_LENGTH, number(in, FACT_PROMPT_LENGTH, 256) + number(in, FACT_ANSWER_LENGTH, 0));
+    int64_t micro = number(in, FACT_MICRO, number(in, FACT_MICRO_TOKENS, 0) / max_whole(1, length));
+    if (micro > 0)
+        snprintf(experts + strlen(experts), sizeof experts - strlen(experts), " microbatch_sequences=%lld",
+                 (long long)micro);
+    if (in->of[FACT_ON_HOST])
+        snprintf(experts + strlen(experts), sizeof experts - strlen(experts), " offload_optimizer=true");
     const char *plan =
         arena_format(in->arena, "tensor=%lld sequence=%lld pipeline=%lld%s", (long long)number(in, FACT_TENSOR, 1),
                      (long long)number(in, FACT_CONTEXT, 1), (long long)pipeline, experts);
     int64_t tensor = number(in, FACT_ROLLOUT_TENSOR, number(in, FACT_ENGINE_CHIPS, 1) / max_whole(1, data));
     const char *rollout = arena_format(in->arena, "tensor=%lld pipeline=%lld attention_data=%lld", (long long)tensor,
                                        (long long)number(in, FACT_ROLLOUT_PIPELINE, 1), (long long)data);
-    const char *recomputes = in->of[FACT_RECOMPUTES], *bypass = in->of[FACT_BYPASS], *memory = in->of[FACT_HBM_SHARE];
+    const char *remat = remat_of(in, framework), *bypass = in->of[FACT_BYPASS], *memory = in->of[FACT_HBM_SHARE];
     return set(in, OPTION_TRAIN_PLAN, plan) && set(in, OPTION_ROLLOUT, rollout) &&
-           (!recomputes || set(in, OPTION_REMAT, strcasecmp(recomputes, "true") == 0 ? "full" : "none")) &&
+           (!remat || set(in, OPTION_REMAT, remat)) &&
            (!bypass || strcasecmp(bypass, "true") != 0 || set(in, OPTION_LOGPROBS, "rollout")) &&
            (!memory || set(in, OPTION_ROLLOUT_MEMORY, memory));
 }
@@ -133,5 +147,5 @@ bool rl_import(RlConfig *config, Arena *arena, Options *options, Error *error) {
         if (entry && key->fact != FACT_NONE && !in.of[key->fact]) in.of[key->fact] = entry->value;
     }
     if (of->trainer && !set(&in, OPTION_FOR, of->trainer)) return false;
-    return set_work(&in, of) && set_split(&in) && set_engines(&in);
+    return set_work(&in, of) && set_split(&in) && set_engines(&in, of);
 }

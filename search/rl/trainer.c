@@ -6,7 +6,9 @@
 #include "search/answer/plan_words.h"
 #include "search/answer/search_end.h"
 #include "search/answer/tie.h"
+#include "search/launch/launcher.h"
 #include "search/options/one_plan.h"
+#include "search/rl/rl_files.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,10 +76,14 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, con
     }
     if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = question->rank > 0 ? "trl" : "megatron";
     const char *plan = question->options->text[OPTION_TRAIN_PLAN];
+    const char *emit = question->options->text[OPTION_EMIT];
+    const RlFramework *emits = emit ? rl_framework_named(emit) : NULL;
     /* No framework sends weights from Megatron's own FSDP, and none has a pipeline of torch's or DeepSpeed's. */
     bool megatron = strcmp(options->text[OPTION_FOR], "megatron") == 0;
     if (!plan || !strstr(plan, megatron ? "fsdp" : "pipeline"))
         options->text[OPTION_REQUIRE] = megatron ? "fsdp=1" : "pipeline=1";
+    if (emits && megatron && !rl_has_fact(emits, FACT_VIRTUAL))
+        options->text[OPTION_REQUIRE] = "fsdp=1 virtual_stages=1";
     options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
     options->text[OPTION_OFFLOAD] = offload;
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
@@ -86,6 +92,10 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, con
     if (!options->text[OPTION_CHIPS] || !options->text[OPTION_SEQUENCES] || !options->text[OPTION_SEQ])
         return error_memory(error);
     if (!request_from_options(options, arena, out, error)) return false;
+    LauncherSet plain; /* files recompute all layers or none, as DeepSpeed does */
+    if (emits && !(launchers_parse("deepspeed", "--emit", &plain, error) &&
+                   launch_remat(plain, &question->model, arena, &out->question.domain, error)))
+        return false;
     out->control.top = 1;
     out->control.uncounted = !question->options->text[OPTION_VERBOSE];
     out->control.sensitivity = SENSITIVITY_NONE;
@@ -140,10 +150,12 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     SearchResult *result = ARENA_NEW(arena, SearchResult, 1);
     *out = (Trainer){.chips = chips, .length = length, .sequences = planned, .updates = updates_of(question)};
     if (!request || !result) return error_memory(error);
-    if (!make_request(question, out, "none", arena, request, error)) {
+    const char *plan_given = question->options->text[OPTION_TRAIN_PLAN];
+    bool there = plan_given && strstr(plan_given, "offload_optimizer=true");
+    if (!make_request(question, out, there ? NULL : "none", arena, request, error)) {
         /* A plan that is given suits some parts of the machine alone. */
-        bool other = question->options->text[OPTION_TRAIN_PLAN] && error->kind == ERROR_INPUT && question->hosts > 1 &&
-                     !question->only_colocated && question->train_hosts == 0;
+        bool other = plan_given && error->kind == ERROR_INPUT && question->hosts > 1 && !question->only_colocated &&
+                     question->train_hosts == 0;
         if (other) *error = (Error){0};
         return other;
     }
