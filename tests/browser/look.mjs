@@ -93,12 +93,12 @@ function inspect() {
     const flaws = [];
     for (const section of document.querySelectorAll('main > section')) {
         const pictures = [...section.querySelectorAll('svg')];
-        const content = pictures.length + section.querySelectorAll('td, li').length + section.querySelectorAll('p').length;
+        const content = pictures.length + section.querySelectorAll('td, li').length + section.querySelectorAll('p, dt, pre').length;
         if (content === 0 || section.innerText.trim().length < 40) flaws.push(`section ${section.id} is empty`);
         if (!section.querySelector('h2')) flaws.push(`section ${section.id} has no heading`);
     }
     for (const picture of document.querySelectorAll('figure.picture'))
-        if (!picture.querySelector('svg, canvas, .bars')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
+        if (!picture.querySelector('svg, canvas, .bars, .chips')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
     for (const svg of document.querySelectorAll('svg:not(.mesh svg)')) {
         const marks = svg.querySelectorAll('rect:not(.bg), path, circle').length - svg.querySelectorAll('defs path').length;
         if (marks < 3) flaws.push(`${svg.id || svg.getAttribute('aria-labelledby')}: ${marks} marks`);
