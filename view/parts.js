@@ -41,6 +41,8 @@ const UNITS = [[/_seconds_per_token$|relative/, 'change'], [/training.*seconds$|
   [/chips$|sequences$|tokens$|layers$|plans_|hosts$|^seq$|count$/, 'count']];
 const unitOf = key => UNITS.find(([pattern]) => pattern.test(key))?.[1] ?? 'number';
 const say = (unit, x) => x === null || x === undefined || x === '' ? '' : typeof x === 'boolean' ? SAY.yes(x) : typeof x !== 'number' ? String(x) : Number.isFinite(x) ? SAY[unit](x) : '';
+// Of an axis: no zeros behind the point.
+const tick = (unit, x) => say(unit, x).replace(/\.0+(?=\s|%|$)/, '').replace(/(\.\d*[1-9])0+(?=\s|%|$)/, '$1');
 const words = key => key.replace(/_(seconds|bytes|usd)$/, '').replaceAll('_', ' ');
 
 // ---- elements ----

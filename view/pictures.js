@@ -106,7 +106,7 @@ function plot(series, options) {
     if (event.key === 'Escape') on(-1);
   });
   const axis = (scale, of, side) => ({ scale, side, label: of.name, labelSize: 18, labelFont: '12px system-ui', font: '12px system-ui', stroke: css('--ink'), grid: { stroke: css('--rule'), width: 1 }, ticks: { stroke: css('--rule') },
-    size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : say(of.unit, value)),
+    size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : tick(of.unit, value)),
     ...(of.log && options.ticks && side === 2 ? { splits: () => [...new Set(points.map(p => p.x))], filter: (_, all) => all } : {}) });
   const range = of => (_, low, high) => of.log ? [low / 1.25, high * 1.25] : [of.zero ? 0 : low - 0.06 * (high - low || Math.abs(high) || 1), high + 0.06 * (high - low || Math.abs(high) || 1)];
   function marks(u) {
