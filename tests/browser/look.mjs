@@ -275,6 +275,10 @@ async function look(browser, name, file, pictures, scheme) {
         expect(sheets <= PAPER_MOST, `${where}: ${sheets} sheets of paper`);
         if (keep) fs.writeFileSync(path.join(keep, `${name}.pdf`), pdf);
     }
+    if (name === 'dense') { // another report, opened on the page
+        await page.setInputFiles('#open input', serving[0]);
+        await page.waitForSelector('#front', { timeout: 5000 }).catch(() => expect(false, `${where}: a report that is opened is not shown`));
+    }
     await context.close();
 }
 
