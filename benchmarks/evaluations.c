@@ -2,8 +2,8 @@
 /* How many evaluations a second engine/bound/batch.c makes, and how many benchmarks/kernel: relaxed times of one knob
  * setting over all placements of its degrees, from tables. Knob settings, tables and programs are made before the clock
  * starts: brute.c has them inside. What each makes of a knob setting before it evaluates is within the clock. */
-#include "benchmarks/space.h"
 #include "benchmarks/kernel/evaluate.h"
+#include "benchmarks/space.h"
 
 /* One knob setting with what the loop needs of it. */
 typedef struct {

@@ -3,8 +3,8 @@
  * rows as it takes at once. Each is checked to the last bit against relaxed_seconds() where that is requested. */
 #pragma once
 
-#include "benchmarks/space.h"
 #include "benchmarks/kernel/evaluate.h"
+#include "benchmarks/space.h"
 
 enum { WAITING_MOST = 256, WAITING_BATCHES = WAITING_MOST };
 

@@ -1,20 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Writes docs/look.svg anew, the picture of README.md: where a step goes, of the plan of docs/start.md, both panels next to
-# each other. Run it in the root, after a build: sh docs/look.sh [PROGRAM]
+# Takes docs/pictures/plan.png anew: the page of the plan of docs/start.md. Run it in the root, after a build, where there is
+# a Chromium: sh docs/look.sh [PROGRAM]
 set -eu
-page=$(mktemp) && trap 'rm -f "$page"' EXIT
-"${1:-build/shardopt}" --model 70b --chip h100 --nodes 64 --format html -o "$page"
-# The panel whose id begins with $1, at x = $2 of what is around it.
-panel() {
-    awk -v start="aria-labelledby=\"$1-t" -v x="$2" 'index($0, start) && /^<svg/ { inside = 1; sub(/<svg /, "<svg x=\"" x "\" ") }
-        inside { print } /<\/svg>/ { inside = 0 }' "$page"
-}
-{
-    echo '<svg xmlns="http://www.w3.org/2000/svg" class="pic" viewBox="0 0 784 300" width="784" height="300">'
-    echo '<style>' && sed -n '/^\.pic text/,/^}$/p' "$page" && echo '</style>'
-    echo '<rect class="bg" width="784" height="300"/>'
-    panel step-svg 0
-    panel step-others-svg 404
-    echo '</svg>'
-} >docs/look.svg
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
+"${1:-build/shardopt}" --model 70b --chip h100 --nodes 64 --format html -o "$folder/plan.html"
+"${CHROMIUM:-chromium}" --headless --no-sandbox --hide-scrollbars --user-data-dir="$folder/profile" --virtual-time-budget=5000 \
+    --window-size=1060,1250 --screenshot="$PWD/docs/pictures/plan.png" "file://$folder/plan.html"

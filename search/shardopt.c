@@ -173,7 +173,8 @@ static const RankedPlan *ranked_at(const shardopt_report *report, int rank) {
 int shardopt_report_plan_count(const shardopt_report *report) { return report->report.result.plan_count; }
 
 /* The members of shardopt_plan that are figures, each by its key. */
-#define MEMBER(key, member) {key, offsetof(shardopt_plan, member)}
+#define MEMBER(key, member)                                                                                            \
+    { key, offsetof(shardopt_plan, member) }
 static const struct {
     const char *key;
     size_t at;

@@ -33,7 +33,7 @@ const SAY = {
 };
 function small(x) {
   const [, size, name] = SMALL_TIMES.find(([least]) => Math.abs(x) >= least);
-  return digits(x / size, 3) + ' ' + name;
+  return digits(x / size, 4) + ' ' + name;
 }
 // By the end of a key: documents name their units.
 const UNITS = [[/_seconds_per_token$|relative/, 'change'], [/training.*seconds$|mtbf_seconds$/, 'duration'], [/seconds$/, 'seconds'], [/bytes_per_second$/, 'byte_rate'],
@@ -41,6 +41,8 @@ const UNITS = [[/_seconds_per_token$|relative/, 'change'], [/training.*seconds$|
   [/chips$|sequences$|tokens$|layers$|plans_|hosts$|^seq$|count$/, 'count']];
 const unitOf = key => UNITS.find(([pattern]) => pattern.test(key))?.[1] ?? 'number';
 const say = (unit, x) => x === null || x === undefined || x === '' ? '' : typeof x === 'boolean' ? SAY.yes(x) : typeof x !== 'number' ? String(x) : Number.isFinite(x) ? SAY[unit](x) : '';
+// Of an axis: no zeros behind the point.
+const tick = (unit, x) => say(unit, x).replace(/\.0+(?=\s|%|$)/, '').replace(/(\.\d*[1-9])0+(?=\s|%|$)/, '$1');
 const words = key => key.replace(/_(seconds|bytes|usd)$/, '').replaceAll('_', ' ');
 
 // ---- elements ----
@@ -70,6 +72,13 @@ const code = (before, text) => text ? el('p', { class: 'command' }, before + ' '
   el('button', { type: 'button', class: 'copy', 'aria-label': 'Copy: ' + text, onclick: event => { navigator.clipboard?.writeText(text); event.target.textContent = 'copied'; } }, 'copy')) : '';
 const folded = (summary, ...body) => body.some(part => part) ? el('details', {}, el('summary', {}, summary), body) : '';
 
+// Regions of a page have names of their own.
+const regions = new Map();
+function region(name) {
+  const count = (regions.get(name) ?? 0) + 1;
+  regions.set(name, count);
+  return { tabindex: '0', role: 'region', 'aria-label': count > 1 ? `${name} (${count})` : name };
+}
 // A section with a heading; nothing without content.
 function section(id, heading, ...body) {
   body = body.flat(9).filter(part => part);
@@ -134,7 +143,7 @@ function table(caption, columns, rows, options = {}) {
     show([...known, ...all.filter(one => value(one, column) === null)]);
   } }, column.heading)));
   const made = el('table', { class: all.length > 40 ? 'many' : null }, el('caption', {}, caption), el('thead', {}, el('tr', {}, heads)), body);
-  const wide = el('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Table: ' + caption }, made);
+  const wide = el('div', { class: 'wide', ...region('Table: ' + caption) }, made);
   if (all.length <= ROWS_FILTERED) return wide;
   const count = el('output'), field = el('input', { type: 'search', oninput: () => {
     const wanted = field.value.toLowerCase().split(/\s+/);

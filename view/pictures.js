@@ -4,7 +4,7 @@
 
 const PAINTS = ['matmul', 'attention', 'elementwise', 'recompute', 'tensor', 'expert', 'sequence', 'fsdp', 'data', 'pipeline', 'waits', 'bubble', 'optimizer', 'other', 'forward', 'backward'];
 const PAINT_OF = { weights: 'fsdp', parameters: 'matmul', gradients: 'tensor', activations: 'attention', gathered: 'fsdp', logits: 'pipeline', transient: 'sequence', 'adapters': 'expert',
-  cache: 'attention', exposed: 'waits', idle: 'bubble', low: 'tensor', high: 'attention' };
+  attention_data: 'expert', cache: 'attention', exposed: 'waits', idle: 'bubble', low: 'tensor', high: 'attention' };
 const paintOf = (name, i) => PAINTS.includes(name) ? name : PAINT_OF[name] ?? PAINTS[(i ?? 13) % PAINTS.length];
 const swatch = paint => el('i', { class: 'swatch paint-' + paint, 'aria-hidden': 'true' });
 const legend = all => el('ul', { class: 'legend' }, all.map(([paint, name]) => el('li', {}, swatch(paint), name)));
@@ -68,6 +68,9 @@ function plot(series, options) {
   series = series.filter(one => one.points.length);
   const points = series.flatMap((one, s) => one.points.map(point => ({ ...point, s }))).filter(p => Number.isFinite(p.x) && Number.isFinite(p.y)).sort((a, b) => a.x - b.x);
   if (points.length === 0) return '';
+  // Within a decade a logarithmic axis has hardly a tick.
+  const spread = of => { const all = points.map(point => point[of]); return Math.max(...all) / Math.min(...all); };
+  options = { ...options, x: { ...options.x, log: options.x.log && (options.ticks || spread('x') > 20) }, y: { ...options.y, log: options.y.log && spread('y') > 20 } };
   const data = [points.map(p => p.x), ...series.map((one, s) => points.map(p => p.s === s ? p.y : null))];
   const box = el('div', { class: 'plot', tabindex: '0', role: 'application', 'aria-label': `${options.name}: ${points.length} points, ${options.y.name} against ${options.x.name}; arrows go from point to point, Enter pins one, Escape leaves` });
   const said = el('p', { class: 'said', role: 'status' }), pinned = new Set();
@@ -103,13 +106,13 @@ function plot(series, options) {
     if (event.key === 'Escape') on(-1);
   });
   const axis = (scale, of, side) => ({ scale, side, label: of.name, labelSize: 18, labelFont: '12px system-ui', font: '12px system-ui', stroke: css('--ink'), grid: { stroke: css('--rule'), width: 1 }, ticks: { stroke: css('--rule') },
-    size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : say(of.unit, value)),
+    size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : tick(of.unit, value)),
     ...(of.log && options.ticks && side === 2 ? { splits: () => [...new Set(points.map(p => p.x))], filter: (_, all) => all } : {}) });
   const range = of => (_, low, high) => of.log ? [low / 1.25, high * 1.25] : [of.zero ? 0 : low - 0.06 * (high - low || Math.abs(high) || 1), high + 0.06 * (high - low || Math.abs(high) || 1)];
   function marks(u) {
     const context = u.ctx, ratio = devicePixelRatio;
-    points.forEach((point, i) => {
-      const x = u.valToPos(point.x, 'x', true), y = u.valToPos(point.y, 'y', true);
+    [...points.keys()].sort((i, j) => !!points[j].small - !!points[i].small).forEach(i => {
+      const point = points[i], x = u.valToPos(point.x, 'x', true), y = u.valToPos(point.y, 'y', true);
       context.fillStyle = css('--s' + points[i].s % 6);
       context.strokeStyle = i === at || pinned.has(i) ? css('--ink') : css('--paper');
       context.lineWidth = (i === at || pinned.has(i) ? 2 : 1) * ratio;
@@ -148,7 +151,7 @@ function mesh(plan) {
       return [svg('text', { x: LEFT - 8, y: y + 15, 'text-anchor': 'end' }, `${one.role} ×${one.factor}`), ...boxes];
     });
     return el('div', { class: 'axis' }, el('p', {}, el('strong', {}, axis.name), ' ', axisWords(axis)),
-      roles.length ? el('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Roles on ' + axis.name },
+      roles.length ? el('div', { class: 'wide', ...region('Roles on ' + axis.name) },
         svg('svg', { viewBox: `0 0 ${LEFT + WIDE} ${high}`, width: LEFT + WIDE, height: high, role: 'img', 'aria-label': `${axis.name}: ${roles.map(one => `${one.role} ${one.factor}, ${one.stride} apart`).join(', ')}` }, ...rows)) : paragraph('No role.'));
   }));
 }

@@ -43,7 +43,7 @@ function timeline(name, of, end) {
       context.fillStyle = css('--rule');
       context.fillRect(x(t) * ratio, 0, ratio, (high - BOTTOM) * ratio);
       context.fillStyle = ink;
-      if (x(t) < wide - 24) context.fillText(say('seconds', t), x(t) * ratio, (high - 8) * ratio);
+      if (x(t) < wide - 24) context.fillText(tick('seconds', t), x(t) * ratio, (high - 8) * ratio);
     }
     context.save();
     context.beginPath();

@@ -69,8 +69,7 @@ bool command_rows_write(FILE *out) {
              json_add_text(one, "usage", command->usage) && json_add_text(one, "details", command->details) &&
              json_add_text(one, "argument_values", command->argument_values) &&
              json_add_whole(one, "table", table_of(i)) && json_add_bool(one, "ignores", command_ignores(command)) &&
-             add_notes(one, command->notes) &&
-             (table_of(i) < cJSON_GetArraySize(tables) || add_table(tables, command));
+             add_notes(one, command->notes) && (table_of(i) < cJSON_GetArraySize(tables) || add_table(tables, command));
     }
     ok = ok && json_add_text(json, "ignore_unknown", COMMAND_IGNORE_ROW.help) && json_print(out, json);
     cJSON_Delete(json);

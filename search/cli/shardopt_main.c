@@ -73,7 +73,7 @@ static const Command *command_of(int argc, char **argv, bool *named, Error *erro
     *named = false;
     if (word[0] == '-' || strchr(word, '=') || word_is_machine(word, &machine) || word_is_model(word))
         return COMMANDS[0];
-    const Command *near = command_named(word, error); /* says which command is nearest */
+    const Command *near = command_named(word, error);       /* says which command is nearest */
     bool file = argc > 2 && text_ends_in(argv[2], ".json"); /* what stands before one is a command */
     if (near || file || strstr(error->text, "did you mean")) return near;
     *error = (Error){0};

@@ -11,7 +11,7 @@
 enum { EFFICIENCIES_SEARCHED = 8 };
 static const double SIZES[AROUND_SIZES] = {0.25, 0.5, 1, 2, 4}, BATCHES[AROUND_BATCHES] = {0.5, 1, 2};
 static const double LIMITS[AROUND_LIMITS] = {1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}; /* of the HBM that plans may fill */
-static const double LEAST_EFFECT = 0.0005;                                   /* of an efficiency that is shown */
+static const double LEAST_EFFECT = 0.0005;                                     /* of an efficiency that is shown */
 
 /* Around a large search less is searched, so that it takes some minutes at most: by the tuples of degrees that the
  * search had to open, those of a mixture on GPUs with all its expert grids taken tenfold. */
@@ -156,8 +156,7 @@ static int list_figures(Asking *asking, Request *scratch, int which[AROUND_FIGUR
         AroundFigure *figure = &asking->out->figures[count];
         double effect = 0;
         bool any = false;
-        *figure =
-            (AroundFigure){.name = around_figure_name(request, f), .hardware = around_figure_of_chip(f)};
+        *figure = (AroundFigure){.name = around_figure_name(request, f), .hardware = around_figure_of_chip(f)};
         for (int move = 0; move < AROUND_MOVES; move++) {
             double seconds = first->estimate.time.seconds;
             bool fits = true;

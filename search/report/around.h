@@ -58,10 +58,9 @@ typedef struct Around {
     int figure_count;
     NearMiss misses[NEAR_MISSES_MAX]; /* of plans 2, 3, ... */
     int miss_count;
-    bool thin;      /* a large search: the machine halved and doubled, one batch, no efficiencies */
-    bool cut_short; /* a time limit ended some */
-    int left_out
-        [AROUND_PARTS]; /* searches that would have cost more than the plan: --sensitivity all makes them */
+    bool thin;                  /* a large search: the machine halved and doubled, one batch, no efficiencies */
+    bool cut_short;             /* a time limit ended some */
+    int left_out[AROUND_PARTS]; /* searches that would have cost more than the plan: --sensitivity all makes them */
 } Around;
 
 /* Expressible before each handful of searches; NULL: nobody listens. */
@@ -133,7 +132,7 @@ typedef struct {
 
 /* What it makes lives in `arena`, until around_asking_end(). */
 bool around_asking_begin(Report *report, AroundProgress progress, Arena *arena, Around *out, Asking *asking,
-                       Error *error);
+                         Error *error);
 void around_asking_end(Asking *asking);
 
 /* The request on the machine of a plan, to be changed. */

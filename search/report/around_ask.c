@@ -24,7 +24,7 @@ static const RankedPlan *nominal_of(const Report *report) {
 }
 
 bool around_asking_begin(Report *report, AroundProgress progress, Arena *arena, Around *out, Asking *asking,
-                       Error *error) {
+                         Error *error) {
     SensitivityMode mode = report->request->control.sensitivity;
     *asking = (Asking){.report = report,
                        .first = &report->result.plans[0],
@@ -121,8 +121,8 @@ static int64_t expected(const Asking *asking, AroundPart part) {
 
 bool around_ask_pending(Asking *asking, Error *error) {
     static const char *const WHAT[AROUND_PARTS] = {[AROUND_MEMORY] = "less memory",
-                                                 [AROUND_SCALING] = "other machines and batches",
-                                                 [AROUND_SENSITIVITY] = "figures moved by a tenth"};
+                                                   [AROUND_SCALING] = "other machines and batches",
+                                                   [AROUND_SENSITIVITY] = "figures moved by a tenth"};
     int count = asking->pending;
     if (count == 0) return true;
     AroundPart part = asking->of[0].part;

@@ -116,22 +116,6 @@ static bool add_recipes(const Recipes *recipes, cJSON *to) {
     return ok;
 }
 
-/* What a decision needs, of the best of three ways. */
-static const char *const BRIEF[] = {"steps.way",
-                                    "steps.train_chips",
-                                    "steps.rollout_chips",
-                                    "steps.lag",
-                                    "steps.words",
-                                    "steps.seconds",
-                                    "steps.tokens_per_hour",
-                                    "steps.usd",
-                                    "steps.trainer.notation",
-                                    "steps.rollout.engine",
-                                    "steps.rollout.notation",
-                                    "steps.rollout.replicas",
-                                    "goodput",
-                                    NULL};
-
 cJSON *rl_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes) {
     cJSON *json = cJSON_CreateObject(), *steps = NULL;
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "program", program_version()) &&
@@ -144,12 +128,4 @@ cJSON *rl_json(const RlQuestion *question, const RlAnswer *answer, const Recipes
     if (!ok) return cJSON_Delete(json), NULL;
     json_settle(json);
     return json;
-}
-
-bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
-                   Error *error) {
-    cJSON *json = rl_json(question, answer, recipes);
-    bool ok = !json ? error_memory(error) : recipes ? json_print(out, json) : json_print_kept(out, json, BRIEF, 3);
-    cJSON_Delete(json);
-    return ok;
 }

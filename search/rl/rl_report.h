@@ -13,11 +13,12 @@ bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Rec
                    Error *error);
 /* NULL: memory is out. Without recipes, none are in it. */
 cJSON *rl_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes);
+/* The same with what people read in addition: words, the best step in time, places. NULL: *error says
+ * why. */
+cJSON *rl_document(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, Error *error);
 /* Without recipes what a decision needs, in at most 60 lines. */
 bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
 bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
-/* A picture of the page: which chips train and which generate, as pictures of search/report/html/pictures.h are. */
-bool rl_draw_map(const RlQuestion *question, const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table);
 /* The best step against how far weights may be behind, and against fewer hosts and twice as many: a line each. */
 bool rl_write_front(const RlQuestion *question, Arena *arena, FILE *out, Error *error);
 /* A line for each split: its floor, its best step, what became of it. */

@@ -93,12 +93,12 @@ function inspect() {
     const flaws = [];
     for (const section of document.querySelectorAll('main > section')) {
         const pictures = [...section.querySelectorAll('svg')];
-        const content = pictures.length + section.querySelectorAll('td, li').length + section.querySelectorAll('p').length;
+        const content = pictures.length + section.querySelectorAll('td, li').length + section.querySelectorAll('p, dt, pre').length;
         if (content === 0 || section.innerText.trim().length < 40) flaws.push(`section ${section.id} is empty`);
         if (!section.querySelector('h2')) flaws.push(`section ${section.id} has no heading`);
     }
     for (const picture of document.querySelectorAll('figure.picture'))
-        if (!picture.querySelector('svg, canvas, .bars')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
+        if (!picture.querySelector('svg, canvas, .bars, .chips')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
     for (const svg of document.querySelectorAll('svg:not(.mesh svg)')) {
         const marks = svg.querySelectorAll('rect:not(.bg), path, circle').length - svg.querySelectorAll('defs path').length;
         if (marks < 3) flaws.push(`${svg.id || svg.getAttribute('aria-labelledby')}: ${marks} marks`);
@@ -261,7 +261,7 @@ async function look(browser, name, file, pictures, scheme) {
     await page.keyboard.press('Tab');
     const first = await page.evaluate(() => document.activeElement.getAttribute('href'));
     expect(first === '#main', `${where}: the first stop is ${first}, not the content`);
-    for (const details of await page.locator('details').all()) await details.evaluate(element => { element.open = true; });
+    for (const details of await page.locator('details:not(.raw)').all()) await details.evaluate(element => { element.open = true; });
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
     for (const violation of violations)
@@ -274,6 +274,10 @@ async function look(browser, name, file, pictures, scheme) {
         const sheets = pdf.toString('latin1').split(/\/Type\s*\/Page\b/).length - 1;
         expect(sheets <= PAPER_MOST, `${where}: ${sheets} sheets of paper`);
         if (keep) fs.writeFileSync(path.join(keep, `${name}.pdf`), pdf);
+    }
+    if (name === 'dense') { // another report, opened on the page
+        await page.setInputFiles('#open input', serving[0]);
+        await page.waitForSelector('#front', { timeout: 5000 }).catch(() => expect(false, `${where}: a report that is opened is not shown`));
     }
     await context.close();
 }

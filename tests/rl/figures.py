@@ -266,53 +266,30 @@ def words(text, told, said, lengths, sides, scored):
             FAILED.append(f"{name} is no bar")
 
 
-PAINTED = {"generation": "generation", "last tenth": "last tenth of the answers", "training": "training", "waits": "waits",
-           "training of the critic": "training", "loading, offloading": "other", "rewards, data, other": "other",
-           "weights to the engines": "weights to the engines"}
+PAINTED = {"generation": "matmul", "last tenth": "attention", "training": "backward", "waits": "waits", "training of the critic": "backward",
+           "loading, offloading": "other", "rewards, data, other": "other", "weights to the engines": "pipeline"}
 
 
-def page(html, step, scored):
-    """Bars of a lane follow each other from 0 to the step's end, each as wide as its seconds."""
-    paint = dict(re.findall(r'<rect class="(\w+)" [^>]*?height="12.0"/>(?:\n<rect fill[^>]*>)?\n<text[^>]*>([^<]+)<', html[:html.index("mesh-svg")]))  # of the legend
-    paint = {name: kind for kind, name in paint.items()}
-    for kind, phase in re.findall(r'<rect class="(\w+)"[^>]*height="26.0"><title>[^:]+: ([^:]+):', html):
-        own = PAINTED.get(phase, "forward")
-        if kind != paint[own]:
-            FAILED.append(f"{phase} is not painted as {own}")
-    row = re.search(r"a trainer at its peak</th>(.*)</tr>", html)[1]
-    *held, total = [float(value) * {"B": 1, "MB": 1e6, "GB": 1e9}[unit] for value, unit in re.findall(r"([\d.]+) (\w*B)<", row)]
-    expect("HBM of a trainer", total, sum(held), 5e-3)
-    path = re.search(r'<path class="s0 thick" d="M([^"]+)"', html[html.index("flight-svg"):])[1].split("L")
-    expect("points in flight", len(path), len(step["rollout"]["in_flight"]) + 1)
-    expect("the last ends", float(path[-1].split()[1]), 300)
-    bars = re.findall(r'<rect class="\w+" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="26.0"><title>([^:]+): ([^:]+): ([\d.,]+ \w+)<', html)
-    lanes = sorted({bar[1] for bar in bars})
-    if len(lanes) != (1 if step["way"] == "colocated" else 2):
-        FAILED.append(f"{len(lanes)} lanes")
+def document(told, step, scored):
+    """Bars of a row follow each other from 0 to the end of the step."""
+    line, memory = told["timeline"], told["trainer_memory"]
+    for kind in line["kinds"]:
+        if kind["of"] != PAINTED.get(kind["name"], "forward"):
+            FAILED.append(f"{kind['name']} is painted as {kind['of']}")
+    rows = sum(value for key, value in memory.items() if key.endswith("_bytes") and key not in ("total_bytes", "limit_bytes", "reserve_bytes"))
+    expect("HBM of a trainer", memory["total_bytes"], rows, 1e-9)
+    expect("rows in time", len(line["rows"]), 1 if step["way"] == "colocated" else 2)
     names = {"training": "training", "reward": "reward model", "transfer": "weights to the engines", "load": "loading, offloading", "values": "values of the critic"}
-    for lane in lanes:
-        at, scale = 70.0, (744.0 - 70.0) / step["seconds"]
-        own = [bar for bar in bars if bar[1] == lane]
-        for x, _, width, _, phase, time in own:
-            if abs(float(x) - at) > 0.05:
-                FAILED.append(f"{phase} begins at {x}, not at {at:.2f}")
-            at += float(width)
-            if abs(float(width) - seconds_of(time) * scale) > 0.02 + 6e-3 * float(width):
-                FAILED.append(f"{phase} of {time} is {width} wide")
-        expect("a lane ends", at, 744.0, 1e-3)
+    for number, row in enumerate(line["rows"]):
+        at = 0
+        for begin, end in zip(row["begin_seconds"], row["end_seconds"]):
+            expect("a bar begins where the last one ends", begin, at, 1e-6) if at else None
+            at = end
+        expect("a row ends", at, step["seconds"], 1e-6)
         for key, name in names.items():
-            there = [seconds_of(bar[5]) for bar in own if bar[4] == name]
-            if step["phases"][key] > 0 and (key == "transfer" or lane == lanes[0 if key == "reward" and scored else -1]):
-                expect(f"bar of {name}", sum(there), step["phases"][key], 6e-3)
-    curve = step["rollout"]["in_flight"]
-    found = re.search(r"One batch of (\d+) answers by itself: ([\d.,]+ \w+) until", html)
-    expect("answers of the page", int(found[1]), step["rollout"]["answers"])
-    expect("end of the page", seconds_of(found[2]), step["rollout"]["prompt_seconds"] +
-           sum(p["steps"] * p["step_seconds"] for p in curve), 6e-3)
-    rows = re.findall(r'<td class="n">([\d.]+)</td><td class="n">([\d.]+ \w+)</td></tr>', html)
-    for (answers, token), part in zip(rows[-len(curve):], curve):
-        expect("in flight on the page", float(answers), part["answers"], 0.06 / max(0.06, part["answers"]) + 1e-3)
-        expect("a token on the page", seconds_of(token), part["step_seconds"], 6e-3)
+            there = [end - begin for kind, begin, end in zip(row["kind"], row["begin_seconds"], row["end_seconds"]) if line["kinds"][kind]["name"] == name]
+            if step["phases"][key] > 0 and (key == "transfer" or number == (0 if key == "reward" and scored else len(line["rows"]) - 1)):
+                expect(f"bar of {name}", sum(there), step["phases"][key], 1e-3)
 
 
 def certificate(told, said):
@@ -339,7 +316,7 @@ def one(line):
     certificate(told, said)
     scored = given.get("--reward-on") == "rollout"  # by engines
     words(run(line.split()).stdout, told, said, lengths, first, scored)
-    page(run(line.split() + ["--format", "html"]).stdout, told["steps"][0], scored)
+    document(told, told["steps"][0], scored)
 
 
 def front(line):

@@ -20,8 +20,7 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     if (!draft_open(&draft, error)) return false;
     TextOut out = planning_text_out(draft.file, choice, streams);
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
-    bool ok =
-        full ? explain_write_text(report, 1, out, error) : report_write_as(report, choice->format, out, error);
+    bool ok = full ? explain_write_text(report, 1, out, error) : report_write_as(report, choice->format, out, error);
     bool markdown = choice->format == FORMAT_MARKDOWN;
     if (ok && report->comparison && (full || markdown)) {
         if (markdown) fputs("\n```text", draft.file);

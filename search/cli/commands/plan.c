@@ -119,8 +119,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     if (!options->text[OPTION_SENSITIVITY] && choice.format == FORMAT_JSON)
         request->control.sensitivity = SENSITIVITY_ROWS; /* as the screen does, so that it is as quick */
     request->control.keep_search_log = choice.certificate != NULL;
-    if (!answer(request, &choice, streams, arena, report, error) ||
-        !write_certificate(report, &choice, streams, error))
+    if (!answer(request, &choice, streams, arena, report, error) || !write_certificate(report, &choice, streams, error))
         return false;
     if (!prints_at_once(&choice) && !write_report(report, &choice, streams, error)) return false;
     if (!thousands_warn_after(report, &choice, streams.err, error)) return false;

@@ -47,9 +47,9 @@ Table plans_table(const Report *report, Arena *arena) {
 }
 
 Table alternatives_table(const Report *report, Arena *arena) {
-    Table table = table_new(arena,
-                            "Alternatives where sizes do not divide, each with its best plan; the price is per token",
-                            "way|what changes|>step|>price|plan|launched by");
+    Table table =
+        table_new(arena, "Alternatives where sizes do not divide, each with its best plan; the price is per token",
+                  "way|what changes|>step|>price|plan|launched by");
     bool any = report->result.plan_count > 0; /* without a plan only what is a way out is one */
     for (int i = 0; i < ALTERNATIVE_COUNT; i++) any = any || report->alternatives[i].found;
     for (int i = 0; i < ALTERNATIVE_COUNT && any; i++) {

@@ -71,8 +71,8 @@ static bool add_misses(cJSON *to, const Around *around) {
         const NearMiss *miss = &around->misses[i];
         cJSON *json = json_add_object(list, NULL);
         ok = json_add_whole(json, "rank", i + 2) && json_add_text(json, "figure", miss->name) &&
-             (!miss->name || (json_add_real(json, "factor", miss->factor) &&
-                              json_add_whole(json, "other_figures", miss->others)));
+             (!miss->name ||
+              (json_add_real(json, "factor", miss->factor) && json_add_whole(json, "other_figures", miss->others)));
     }
     return ok;
 }

@@ -59,15 +59,13 @@ static bool add_stage(BarRows *bars, const PlayedStep *step, int stage) {
         const Pass *pass = &play->passes[stage][i];
         double begin = step->played.begins[stage][i], end = step->played.ends[stage][i];
         busy += end - begin;
-        if (pass_shown(play, pass))
-            bars_add(bars, NAMES[pass->kind], OF[pass->kind], begin, end, pass->microbatch + 1);
+        if (pass_shown(play, pass)) bars_add(bars, NAMES[pass->kind], OF[pass->kind], begin, end, pass->microbatch + 1);
     }
     return bars->ok && json_add_real(row, "busy_seconds", busy) &&
            json_add_real(row, "idle_seconds", step->played.end - busy) &&
            json_add_real(row, "exchange_seconds", of->exchange) &&
            json_add_real(row, "reduction_seconds", of->reduction) &&
-           json_add_real(row, "microbatches_in_flight", of->held) &&
-           json_add_real(row, "peak_bytes", of->memory_bytes);
+           json_add_real(row, "microbatches_in_flight", of->held) && json_add_real(row, "peak_bytes", of->memory_bytes);
 }
 
 /* The step as it is played: of a long one the rounds that repeat are left out. */
@@ -167,9 +165,7 @@ static void add_replicas(BarRows *bars, const Estimate *estimate, const Microbat
             double seconds = lane_seconds(estimate, (Group)group, (Phase)phase);
             bool forward = phase == PHASE_FORWARD;
             double from = forward ? 0 : end - one->all[PHASE_BACKWARD];
-            const char *row = !forward              ? lane_name((Group)group)
-                              : group == GROUP_DATA ? "parameters"
-                                                    : "expert params";
+            const char *row = !forward ? lane_name((Group)group) : group == GROUP_DATA ? "parameters" : "expert params";
             char name[TIMELINE_NAME_SIZE];
             if (!(seconds > 1e-6 * estimate->time.seconds)) continue;
             snprintf(name, sizeof name, "%s%s", row, forward ? ", gathered after the update (ZeRO)" : "");

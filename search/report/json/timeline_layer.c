@@ -111,8 +111,7 @@ bool layer_add_json(cJSON *to, const Request *request, const RankedPlan *ranked)
     Arena arena = {0};
     Layer *layer = ARENA_NEW(&arena, Layer, 1);
     if (!layer) return false;
-    *layer = (Layer){.estimate = &ranked->estimate,
-                     .rule = rule_at(&ranked->estimate.rule, &ranked->estimate.rates)};
+    *layer = (Layer){.estimate = &ranked->estimate, .rule = rule_at(&ranked->estimate.rule, &ranked->estimate.rates)};
     double forward = play_layer(layer, request, ranked);
     cJSON *json = json_add_object(to, "layer");
     BarRows bars = bars_begin(json);

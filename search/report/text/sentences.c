@@ -37,16 +37,14 @@ static void write_verdict(const Report *report, TextOut out) {
     else
         shortfall_write(report, out);
 }
-static void write_assumed(const Report *report, TextOut out) {
-    assumed_write(report->request, first_of(report), out);
-}
+static void write_assumed(const Report *report, TextOut out) { assumed_write(report->request, first_of(report), out); }
 
 const char *sentence_of(const Report *report, Sentence sentence, Arena *arena) {
-    static void (*const WRITE[SENTENCE_COUNT])(const Report *report, TextOut out) = {
-        [SENTENCE_VERDICT] = write_verdict,
-        [SENTENCE_ASSUMED] = write_assumed,
-        [SENTENCE_SEARCHED] = searched_write,
-        [SENTENCE_SENSITIVITY] = sensitivities_write};
+    static void (*const WRITE[SENTENCE_COUNT])(const Report *report,
+                                               TextOut out) = {[SENTENCE_VERDICT] = write_verdict,
+                                                               [SENTENCE_ASSUMED] = write_assumed,
+                                                               [SENTENCE_SEARCHED] = searched_write,
+                                                               [SENTENCE_SENSITIVITY] = sensitivities_write};
     char *text = NULL;
     size_t length = 0;
     FILE *memory = memory_stream_open(&text, &length);

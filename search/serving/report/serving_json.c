@@ -73,7 +73,7 @@ static void add_launchers(cJSON *json, const ServingReport *report, const Servin
         if (takers >> e & 1) json_add_text(list, NULL, engine_at(e)->name);
 }
 
-static void add_point(cJSON *to, const char *key, const ServingReport *report, const ServingPoint *point, int rank) {
+void serving_add_point(cJSON *to, const char *key, const ServingReport *report, const ServingPoint *point, int rank) {
     cJSON *json = json_add_object(to, key), *pools;
     const Field *next = POINT_FIELDS;
     PointRecord record;
@@ -201,7 +201,7 @@ static void add_physical(cJSON *json, const ServingReport *report) {
     add_search(physical, "search", &answer->physical_count);
     points = json_add_array(physical, "front");
     for (int i = 0; i < answer->physical.count && (report->top == 0 || i < report->top); i++)
-        add_point(points, NULL, report, &answer->physical.points[i], i + 1);
+        serving_add_point(points, NULL, report, &answer->physical.points[i], i + 1);
 }
 
 static void add_nearest_run(cJSON *json, const ServingNearest *run) {
@@ -279,48 +279,19 @@ cJSON *serving_json(const ServingReport *report) {
     add_gap(cJSON_GetObjectItemCaseSensitive(json, "search"), answer);
     front = json_add_array(json, "front");
     for (int i = 0; i < answer->front.count && (report->top == 0 || i < report->top); i++)
-        add_point(front, NULL, report, &answer->front.points[i], i + 1);
+        serving_add_point(front, NULL, report, &answer->front.points[i], i + 1);
     int best = answer_best_rank(q, answer);
     if (best > 0)
         json_add_whole(json, "best", best);
     else
         cJSON_AddNullToObject(json, "best");
-    if (answer->has_best) add_point(json, "best_point", report, &answer->best, 0);
+    if (answer->has_best) serving_add_point(json, "best_point", report, &answer->best, 0);
     json_add_bool(json, "best_with_margin", answer->with_margin);
-    if (answer->has_nearest) add_point(json, "nearest", report, &answer->nearest, 0);
-    if (answer->has_usual) add_point(json, "usual", report, &answer->usual, 0);
+    if (answer->has_nearest) serving_add_point(json, "nearest", report, &answer->nearest, 0);
+    if (answer->has_usual) serving_add_point(json, "usual", report, &answer->usual, 0);
     add_day(json, report->day);
     add_nearest_run(json, &report->nearest);
     add_published(json, report);
     add_physical(json, report);
     return json;
-}
-
-/* What a decision needs. */
-static const char *const BRIEF[] = {"search.proof",
-                                    "search.gap",
-                                    "best_point.notation",
-                                    "best_point.engine",
-                                    "best_point.chips_used",
-                                    "best_point.pools.workers",
-                                    "best_point.pools.words",
-                                    "best_point.ttft_seconds",
-                                    "best_point.tpot_seconds",
-                                    "best_point.likely",
-                                    "best_point.tokens_per_second",
-                                    "best_point.tokens_per_second_per_user",
-                                    "best_point.tokens_per_second_per_chip",
-                                    "best_point.concurrency",
-                                    "best_point.cost_usd_per_million_output_tokens",
-                                    "best_with_margin",
-                                    "nearest.notation",
-                                    "nearest.ttft_seconds",
-                                    "nearest.tpot_seconds",
-                                    NULL};
-
-bool serving_write_json(const ServingReport *report, bool brief, FILE *out, Error *error) {
-    cJSON *json = serving_json(report);
-    bool ok = json && (brief ? json_print_kept(out, json, BRIEF, 3) : json_print(out, json));
-    cJSON_Delete(json);
-    return ok || error_memory(error);
 }

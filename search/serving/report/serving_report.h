@@ -6,7 +6,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
-#include "search/report/html/mesh_roles.h"
+#include "search/report/json/places.h"
 #include "search/serving/answer.h"
 #include "search/serving/day.h"
 
@@ -101,7 +101,12 @@ int64_t pool_graphs(const ServingQuestion *question, const ServingPool *pool);
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
 /* The same as words, which are added to *out; the pool has an engine. */
 void pool_words(const ServingQuestion *question, const ServingPool *pool, EngineWords *out);
-/* One file that loads nothing: the front, memory, steps and throughput as pictures. */
+/* The same with what people read in addition: words, the points that are shown, a request in time, throughput against
+ * batch and context, places. NULL: *error says why. */
+cJSON *serving_document(const ServingReport *report, Error *error);
+/* One point under a key, or to a list; rank 0: with the commands that start it; below 0: no rank. */
+void serving_add_point(cJSON *to, const char *key, const ServingReport *report, const ServingPoint *point, int rank);
+/* The page (base/text/page.h): the document, its fronts without their pools. */
 bool serving_write_html(const ServingReport *report, FILE *out, Error *error);
 
 /* "tensor=4 pipeline=2": the degrees above 1, or "one chip". */
@@ -125,38 +130,10 @@ HeldBy step_held_by(const StepCost *step);
 int report_points(const ServingReport *report);
 const ServingPoint *report_point(const ServingReport *report, int number, const char **kind);
 
-/* The pictures of an answer's page. Each draws one SVG to `out`, says in words what it shows, and lists its figures in
- * a table for who does not see it. */
-
-/* False: there is nothing to show, and nothing was written. The table lives in the arena. */
-typedef bool ServingPicture(const ServingReport *report, Arena *arena, FILE *out, Prose *words, Table *table);
-
-ServingPicture picture_front;      /* tokens per second of a user against those of a chip */
-ServingPicture picture_chip;       /* memory of a chip by row, of the points that are shown */
-ServingPicture picture_kernels;    /* the time of a step by kernel */
-ServingPicture picture_places;     /* which chips hold which worker of the best point, and how each is cut */
-ServingPicture picture_request;    /* the best point in time: a request, its first token, a step */
-ServingPicture picture_throughput; /* tokens per second against batch and context, in the best point's layout */
-
-/* A step's terms as pictures call and paint them. */
-typedef struct {
-    const char *name;
-    Paint paint;
-} ServingPart;
-extern const ServingPart STEP_PARTS[STEP_TERMS];
-
-/* How a worker is cut: "tensor=4 on nvlink", for the table of a map; into `out`. And the rows of its axes. */
-MeshRoles pool_roles(const ServingPool *pool);
-double pool_rows_height(const ServingPool *pool);
-void pool_rows_draw(Svg *svg, const ServingPool *pool, const char *heading, double y);
+/* How a worker is cut: "tensor=4 on nvlink", and its experts; into `out`. And the roles on its axes. */
 const char *pool_cut(const ServingPool *pool, Prose *out);
-
-/* The pools of the points that are shown, one after the other, as the rows of a picture. */
-enum { SHOWN_POOLS_MAX = 24 };
-typedef struct {
-    const ServingPool *pool;
-    char name[POINT_TEXT_SIZE];
-} ShownPool;
+const char *pool_experts(const ServingPool *pool, Prose *out); /* "": they are not cut */
+MeshRoles pool_roles(const ServingPool *pool);
 
 /* point_fields.c: the figures of one way to serve, each said once, as those of a plan are
  * (search/report/plan_fields.h). */

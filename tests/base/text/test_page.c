@@ -47,8 +47,7 @@ static void hex_of_base64(const char *text, char hex[65]) {
     int have = 0, count = 0;
     for (const char *at = text; *at != '=' && count < 64; at++) {
         bits = (bits << 6 | (unsigned)(strchr(DIGITS, *at) - DIGITS)) & 0xffff;
-        for (have += 6; have >= 4 && count < 64; have -= 4)
-            hex[count++] = "0123456789abcdef"[bits >> (have - 4) & 15];
+        for (have += 6; have >= 4 && count < 64; have -= 4) hex[count++] = "0123456789abcdef"[bits >> (have - 4) & 15];
     }
     hex[64] = '\0';
 }

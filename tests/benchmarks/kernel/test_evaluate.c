@@ -2,10 +2,10 @@
 /* The kernel of brute force gives the bits of relaxed_seconds(): of random rows on random placements and on rates as no
  * machine has them, and of every plan of a whole real space. And it is able not to: a cost that is a little more is
  * noticed. */
+#include "benchmarks/kernel/evaluate.h"
+#include "search/cli/request_text.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
-#include "search/cli/request_text.h"
-#include "benchmarks/kernel/evaluate.h"
 #include "search/engine/space/knob_space.h"
 #include "tests/sanitizer.h"
 #include "tests/search/random_problem.h"

@@ -67,8 +67,7 @@ static int check_figures(Made *made, bool hardware) {
             if (result.plan_count == 0) continue;
             double relative = result.plans[0].ranked_seconds / first->ranked_seconds - 1;
             cr_expect_float_eq(relative, of->at[move].relative, 1e-12, "%s x %g: %g, not %g", of->name,
-                               AROUND_MOVE[move],
-                               of->at[move].relative, relative);
+                               AROUND_MOVE[move], of->at[move].relative, relative);
             checked++;
         }
     }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The map and the timeline on pages of serving and RL against the JSON of the same question.
+"""The map and the timeline in documents of serving and RL against the answer of the same document.
 
-pictures.py PROGRAM     the map draws each chip that the answer uses once, and no other; the table's workers lie on as many
+pictures.py PROGRAM     the map has each chip that the answer uses once, and no other; the listed workers lie on as many
 chips as their degrees multiply to, apart from each other; the parts of a request add up to its times, and its queue is the
 mean wait of an M/D/1 queue at the load of the JSON and half a step.
 """
@@ -13,7 +13,6 @@ SERVING = ["--model 70b --chip h100 --nodes 1", "--model 70b --chip h100 --nodes
            "--model 70b --chip v5p --chips 32", "--model 8b --chip a100-80g --nodes 1 --rate 2/s"]
 RL = ["--model 8b --chip h100 --nodes 2", "--model 8b --chip h100 --nodes 4 --colocated --algorithm ppo",
       "--model qwen3-30b-a3b --chip h100 --nodes 8 --rollout-chip l40s --rollout-nodes 4"]
-UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 failures = 0
 
 
@@ -25,30 +24,18 @@ def expect(right, what):
 
 
 def ask(program, command, words):
-    done = [subprocess.run([program, command, *shlex.split(words), "--format", form], capture_output=True, text=True, check=True).stdout
-            for form in ("json", "html")]
-    return json.loads(done[0]), done[1]
+    return json.loads(subprocess.run([program, command, *shlex.split(words), "--format", "json"], capture_output=True, text=True, check=True).stdout)
 
 
-def section(html, name):
-    found = re.search(rf'<section id="{name}".*?</section>', html, re.S)
-    return found[0] if found else ""
+def rows(told):
+    return [(group["name"], group["devices"], group["where"], group["how"]) for group in told["places"]["maps"][0]["groups"]]
 
 
-def rows(html):
-    return [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
-            for row in re.findall(r"<tr><th scope=\"row\">.*?</tr>", html)]
-
-
-def seconds(text):
-    number, unit = text.replace(",", "").split()
-    return float(number) * UNITS[unit]
-
-
-def cells(html):
-    """Bars of the map before its legend, whose boxes are 14 x 12; idle chips are frames."""
-    drawn = html[:re.search(r'width="14.00" height="12.0"', html).start()]
-    return len(re.findall(r'<rect class="k\d+"', drawn)) - 1, len(re.findall(r'<path class="axis" d="M[^"]*v[^"]*h[^"]*z"', drawn))
+def cells(told):
+    """Devices of the map that somebody holds, and those that idle."""
+    layer = told["places"]["maps"][0]["layers"][0]
+    held = sum(count for group, count in zip(layer["group"], layer["count"]) if group >= 0)
+    return held, sum(layer["count"]) - held
 
 
 def places(where):
@@ -71,10 +58,10 @@ def apart(groups, what):
 
 
 def serving(program, words):
-    told, html = ask(program, "inference", words)
-    best, mesh, request = told["best_point"], told["mesh"], section(html, "timeline")
-    groups = rows(section(html, "mesh"))
-    expect(cells(section(html, "mesh")) == (apart(groups, words), mesh["devices"] - apart(groups, words)), f"{words}: other cells")
+    told = ask(program, "inference", words)
+    best, mesh, parts = told["best_point"], told["mesh"], told["request_seconds"]
+    groups = rows(told)
+    expect(cells(told) == (apart(groups, words), mesh["devices"] - apart(groups, words)), f"{words}: other cells")
     expect(apart(groups, words) * mesh["chips"] == best["chips_used"] * mesh["devices"], f"{words}: other chips than are used")
     for pool in best["pools"]:
         kind = {"both": "worker", "prefill": "prefill worker", "decode": "decode worker"}[pool["phase"]]
@@ -82,25 +69,20 @@ def serving(program, words):
         axes = pool["axes"]
         expect(len(own) == pool["workers"], f"{words}: {len(own)} of {kind}")
         expect(all(int(row[1]) == axes["tensor"] * axes["attention_data"] * axes["pipeline"] for row in own), f"{words}: {kind} has other degrees")
-    parts = {}
-    for what, part, _, took in rows(request):
-        parts.setdefault(what, {})[part] = seconds(took)
     step = best["pools"][-1]["step"]
-    first, output = parts["Up to the first token"], told["request"]["output"]
+    first, output = {part: took for part, took in parts.items() if part != "decode"}, told["request"]["output"]
     close = lambda a, b, what: expect(abs(a - b) <= 2e-3 * max(a, b), f"{words}: {what}: {a} and {b}")
     close(sum(first.values()), best["ttft_seconds"], "parts of the first token")
-    close(sum(parts["A request"].values()), best["ttft_seconds"] + (output - 1) * best["tpot_seconds"], "parts of a request")
+    close(sum(parts.values()), best["ttft_seconds"] + (output - 1) * best["tpot_seconds"], "parts of a request")
     load = best["prefill_load"]
     served = first["prefill"] + (first.get("host", 0) if len(best["pools"]) == 1 else 0)
     close(first["queue"], served * load / (2 * (1 - load)) + (step["seconds"] / 2 if len(best["pools"]) == 1 else 0), "queue")
-    terms = parts["One step, a token of each sequence"]
-    close(sum(terms.values()), sum(step["terms_seconds"].values()), "terms of a step")
 
 
 def learning(program, words):
-    told, html = ask(program, "rl", words)
+    told = ask(program, "rl", words)
     step = min(told["steps"], key=lambda step: step["seconds"])
-    groups = rows(section(html, "mesh"))
+    groups = [(group["name"], group["devices"], group["where"], group["how"]) for one in told["places"]["maps"] for group in one["groups"]]
     trainer, replicas = groups[:1], groups[1:]
     total = apart(trainer, words)
     expect(total == step["trainer"]["chips"], f"{words}: {total} chips train, not {step['trainer']['chips']}")
@@ -108,12 +90,12 @@ def learning(program, words):
     expect(len(replicas) == step["rollout"]["replicas"], f"{words}: {len(replicas)} replicas")
     together = apart(trainer + replicas, words) if step["way"].startswith("split") and "--rollout-chip" not in words else 0
     expect(together in (0, total + generates), f"{words}: both lie on the same chips")
-    expect(cells(section(html, "mesh"))[0] > 0, f"{words}: no cells")
+    expect(cells(told)[0] > 0, f"{words}: no cells")
 
 
 for one in SERVING:
     serving(sys.argv[1], one)
 for one in RL:
     learning(sys.argv[1], one)
-print(f"{failures} failed" if failures else f"{len(SERVING) + len(RL)} pages: maps and timelines are those of the JSON")
+print(f"{failures} failed" if failures else f"{len(SERVING) + len(RL)} documents: maps and timelines are those of the answer")
 sys.exit(failures > 0)
