@@ -241,7 +241,8 @@ def read(text, wanted):
     seq, micro = said["seq"], said["microbatch_sequences"]
     words = [f"seq={seq}"] + [f"{key}={said[key]}" for key in ("freeze", "lora", "qlora", "targets", "task", "packing", "epochs") if key in said]
     words += ["fp32"] * ("master=fp32" in said["state_dtypes"])
-    words += [f"offload={said['offload']}"] * (said["offload"] != "auto")
+    assert said["offload"] != "auto", text  # what a file does not offload is not offloaded
+    words += [f"offload={said['offload']}"] * (said["offload"] != "none")
     shards = int(said["fsdp"]) > 1
     words += [f"data={said['data']}"] * (int(said["data"]) * (1 if shards else 0) > 1) + [f"fsdp={said['fsdp']}"] * shards
     words += ["keeps"] * (said.get("regather") == "false") + [f"micro={micro}"]

@@ -11,7 +11,7 @@
 #include "tests/search/brute_space.h"
 #include "tests/search/results.h"
 
-enum { PROBLEMS = 60 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
+enum { PROBLEMS = 120 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
 
 /* ---- comparison ---- */
 
