@@ -117,7 +117,7 @@ Test(words, errors_name_the_right_word) {
         {"--model gemma", "nearest: gemma"},
         {"--model 8b --chip h100 --gradient-checkpointing=maybe", "takes true or false"},
         {"--model 8b --chip h100 --bf16 false",
-         "false says nothing here; leave it out (it stands for --precision bf16)"},
+         "false does not say what else; it stands for --precision bf16, which takes other values"},
         {"--model 8b --chip h100 --lr 1", "--lr: no plan depends on it; --ignore-unknown leaves it out"},
         {"--model 8b --chp h100 --ignore-unknown", "--chp: is not an option; did you mean --chip"},
         {"--model 8b --chip h100 -tp 8", "-tp: is not an option; did you mean --tp"},
@@ -256,7 +256,8 @@ Test(words, lists_keep_their_values) {
                     CommandLine line;
                     Options options = {.text = {NULL}};
                     SweepGrid grid;
-                    bool semicolon = word_among("require for schedules state-dtypes remat train-plan rollout",
+                    bool semicolon = word_among("require for schedules state-dtypes remat train-plan rollout qlora "
+                                                "targets freeze",
                                                 option->name, strlen(option->name));
                     char word[96], *argv[] = {(char *)"sweep", (char *)"--model=8b", word, NULL};
                     snprintf(word, sizeof word, "--%s=%s%s%s", option->name, values[a], semicolon ? ";" : ",",

@@ -40,7 +40,7 @@ Test(tuning_options, as_they_are_typed) {
         {"8b --lora 65536", 65536, 0, LINEAR, ALL, LENGTH, LENGTH, LENGTH, 1e4, 1},
         {"8b --qlora", 16, 4 + .125 + 1 / 512., LINEAR, ALL, LENGTH, LENGTH, LENGTH, 1e4, 1},
         {"8b --qlora int8,32 --targets attention", 32, 8, ATTENTION, ALL, LENGTH, LENGTH, LENGTH, 1e4, 1},
-        {"8b --qlora 32,nf4-single --lora 4", 4, 4.5, LINEAR, ALL, LENGTH, LENGTH, LENGTH, 1e4, 1},
+        {"8b --qlora nf4-single --lora 4", 4, 4.5, LINEAR, ALL, LENGTH, LENGTH, LENGTH, 1e4, 1},
         {"8b --lora --targets q,v_proj,down", 16, 0, 1 | 4 | 64, ALL, LENGTH, LENGTH, LENGTH, 1e4, 1},
         {"8b --freeze embedding,norms", 0, 0, 0, 1 | 32, LENGTH, LENGTH, LENGTH, 1e4, 1},
         {"8b --freeze mlp,logits --samples 500 --epochs 2.5", 0, 0, 0, 4 | 64, LENGTH, LENGTH, LENGTH, 500, 2.5},
