@@ -4,7 +4,7 @@ one ended it), the line, what stdout must have in it, what stderr must, and the 
 is this; "": nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
 
 In a line $P is the program, $S the sources, $D a folder of the file's rows. `setup` runs once; `before` stands before each
-line; `sample` has every fifth row that follows run under sanitizers, of those that end well every tenth; `all` ends it.
+line; `sample` has every 15th row that follows run under sanitizers, of those that end well every 30th; `all` ends it.
 Where the code is 2 and nothing is printed, stderr is one line that begins with "shardopt: ". $LITTLE limits memory, but
 for sanitizers, which reserve more addresses than a limit leaves. ROWS=11-20: these rows of a file alone."""
 import glob, os, re, subprocess, sys, tempfile, unittest
@@ -58,7 +58,7 @@ class Lines(unittest.TestCase):
                 elif word == "before":
                     before += plain(cells[0]) + " "
                 elif word in ("sample", "all"):
-                    share = 5 if word == "sample" and os.environ.get("SANITIZED") else 1
+                    share = 15 if word == "sample" and os.environ.get("SANITIZED") else 1
                 elif line and not line.startswith("#"):
                     number += 1
                     if first <= number <= last and number % (share * 2 if share > 1 and word == "0" else share) == 0:
