@@ -4,7 +4,7 @@ one ended it), the line, what stdout must have in it, what stderr must, and the 
 is this; "": nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
 
 In a line $P is the program, $S the sources, $D a folder of the file's rows. `setup` runs once; `before` stands before each
-line; `sample` has every 15th row that follows run under sanitizers, of those that end well every 30th; `all` ends it.
+line; Under sanitizers every 15th row runs, of those that end well every 30th; between `all` and `sample` all do.
 Where the code is 2 and nothing is printed, stderr is one line that begins with "shardopt: ". $LITTLE limits memory, but
 for sanitizers, which reserve more addresses than a limit leaves. ROWS=11-20: these rows of a file alone."""
 import glob, os, re, subprocess, sys, tempfile, unittest
@@ -47,7 +47,7 @@ class Lines(unittest.TestCase):
                 self.assertRegex(said, r"\Ashardopt: .*\n\Z")
 
     def file(self, path):
-        before, share, number = "", 1, 0
+        before, share, number = "", 15 if os.environ.get("SANITIZED") else 1, 0
         first, last = map(int, os.environ.get("ROWS", "1-9999").split("-"))
         with tempfile.TemporaryDirectory(prefix="s-") as folder, open(path, encoding="utf-8") as rows:
             for line in rows.read().splitlines():
