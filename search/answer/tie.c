@@ -112,5 +112,6 @@ bool search_left_open(const SearchResult *result) {
     const SearchControl *control = &result->request->control;
     bool passed_over = result->certificate.plans_pruned[PRUNED_TIME_LIMIT] > 0; /* by these, or on machines too large */
     bool limited = control->time_limit_seconds > 0 || result->memory_full || result->interrupted || passed_over;
-    return limited && search_gap(result) > control->gap;
+    double gap = search_gap(result);
+    return limited && (gap > control->gap || (result->plan_count == 0 && gap > 0)); /* no gap allows to find nothing */
 }

@@ -47,5 +47,5 @@ double search_gap(const SearchResult *result);
 double row_gap(double seconds, double open);
 
 /* Whether a limit that was requested, an interrupt, or a machine with more plans than can be listed left the first plan
- * open by more than counts as proven. */
+ * open by more than counts as proven, or none found. */
 bool search_left_open(const SearchResult *result);

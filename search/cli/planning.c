@@ -85,8 +85,7 @@ bool report_write_as(const Report *report, OutputFormat format, TextOut out, Err
 int exit_of_result(const SearchResult *result) {
     if (result->interrupted || interrupt_came(NULL)) return EXIT_INTERRUPTED;
     if (result->exceeds_hbm) return EXIT_NO_PLAN;
-    if (search_left_open(result) || (result->plan_count == 0 && result->certificate.proof == PROOF_GAP))
-        return EXIT_LIMIT;
+    if (search_left_open(result)) return EXIT_LIMIT;
     return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
 }
 

@@ -46,7 +46,7 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
 /* `memory` as what --output and --color say of the place where the text in it will be read. */
 TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams streams);
 
-/* The report in one of the forms; `facts` only a page takes, and NULL does. */
+/* The report in one of the forms. */
 bool report_write_as(const Report *report, OutputFormat format, TextOut out, Error *error);
 
 /* An interrupt comes first, then a gap before "no plan fits": a search that was cut short has not shown that. */
