@@ -101,8 +101,8 @@ static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *resu
     double host_bytes = plan_host_bytes(result->plans[0].request, &result->plans[0]);
     if (!(host_bytes > 0) || request->requested.offload) return true;
     if (result->plans[0].request->question.tuning.what.on_host) return true;
-    for (int way = 0; way < 2 && !found;
-         way++) { /* nothing there; what --require and --remat have, or is usual, there */
+    /* With nothing there; then with what --require and --remat have there, or is usual. */
+    for (int way = 0; way < 2 && !found; way++) {
         *home = *result->plans[0].request;
         home->question.offload = OFFLOAD_NONE;
         if (way == 1) request_settle_offload(home);

@@ -69,7 +69,7 @@ typedef struct {
     void *of;
 } AroundProgress;
 
-/* Of a report with plans; one without has no facts (*out all zero). `report`: its time that is left is used up.
+/* Of a report with plans; without, nothing is around it (*out all zero). `report`: its time that is left is used up.
  *
  * What the report's own searches answered is not searched again. With --sensitivity fast what matters most is searched
  * first, and as much of it as takes no more work than the plan did; with all, all; with none nothing, so that figures

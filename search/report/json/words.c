@@ -68,7 +68,6 @@ static void plan_option(const RankedPlan *ranked, Prose *to) {
 /* The plan, the command that writes its launch configuration, and the one that made this document. */
 static bool add_commands(cJSON *to, const Report *report) {
     const Request *request = report->request;
-    const Launcher *launcher = launcher_of(request);
     const char *requested = request->requested.words;
     bool named = !report->requested;
     Prose plan = {0}, emit = {0}, again = {0};
@@ -80,10 +79,8 @@ static bool add_commands(cJSON *to, const Report *report) {
     if (request->requested.choices[0]) prose_add(&again, " %s", request->requested.choices);
     if (named) prose_add(&again, " --plan '%s'", plan.text);
     if (!json_add_text(json, "again", again.text)) return false;
-    if (named || !launcher || !launcher->formats[0].name) return true;
-    prose_add(&emit, "shardopt emit %s %s", launcher->formats[0].name, requested);
-    if (launcher->formats[0].file) prose_add(&emit, " -o %s", launcher->formats[0].file);
-    return json_add_text(json, "emit", emit.text);
+    if (!named) emit_command(report, true, &emit);
+    return emit.used == 0 || json_add_text(json, "emit", emit.text);
 }
 
 /* What a step moves to and from its hosts, overlapped or not; 0: nothing. */

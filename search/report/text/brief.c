@@ -407,15 +407,9 @@ static void write_assumed(const Report *report, TextOut out) {
 
 /* The command line is one line, to be copied. */
 static void write_next(const Report *report, TextOut out) {
-    const Launcher *launcher = launcher_of(report->request);
-    const EmitFormat *format = launcher && launcher->formats[0].name ? &launcher->formats[0] : NULL;
-    if (format && report->request->requested.words[0] &&
-        report->request->control.by_time) /* emit takes the first in rank */
-        fprintf(out.file, "Next: shardopt plan %s -o report.json && shardopt emit %s --from report.json\n",
-                report->request->requested.words, format->name);
-    else if (format && report->request->requested.words[0])
-        fprintf(out.file, "Next: shardopt emit %s %s%s%s\n", format->name, report->request->requested.words,
-                format->file ? " -o " : "", format->file ? format->file : "");
+    Prose command = {0};
+    emit_command(report, true, &command);
+    if (command.used > 0) fprintf(out.file, "Next: %s\n", command.text);
 }
 
 static bool write_end(const void *context, TextOut out) {

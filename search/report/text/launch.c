@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where launchers would put the roles of a plan, in a sentence and in JSON. */
+/* Where launchers would put the roles of a plan, in a sentence and in JSON; and the command that writes its file. */
 #include "search/report/text/parts.h"
 
 #include "base/json.h"
@@ -124,4 +124,16 @@ bool launch_add_json(const RankedPlan *ranked, cJSON *to) {
              json_add_text(item, "unpriced", answer->unpriced);
     }
     return ok;
+}
+
+void emit_command(const Report *report, bool to_file, Prose *to) {
+    const Launcher *launcher = launcher_of(report->request);
+    const char *words = report->request->requested.words;
+    if (!launcher || !launcher->formats[0].name || !words[0]) return;
+    const EmitFormat *format = &launcher->formats[0];
+    if (report->request->control.by_time)
+        prose_add(to, "shardopt plan %s -o report.json && shardopt emit %s --from report.json", words, format->name);
+    else
+        prose_add(to, "shardopt emit %s %s", format->name, words);
+    if (to_file && format->file) prose_add(to, " -o %s", format->file);
 }

@@ -21,8 +21,9 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
                number_grouped((int64_t)(first->estimate.tokens_per_second_per_chip + 0.5), tokens),
                rate_text(first->estimate.mfu * peak, "FLOP", flops));
     prose_write(out, "", "  ", line.text);
-    if (launcher && launcher->formats[0].name && request->requested.words[0])
-        fprintf(out.file, "  shardopt emit %s %s\n", launcher->formats[0].name, request->requested.words);
+    Prose command = {0};
+    emit_command(report, false, &command);
+    if (command.used > 0) fprintf(out.file, "  %s\n", command.text);
 }
 
 static void write_measured(const Report *report, const RankedPlan *first, TextOut out) {

@@ -74,6 +74,11 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
 void launch_write(const char *heading, const RankedPlan *ranked, TextOut out);
 bool launch_add_json(const RankedPlan *ranked, cJSON *to);
 
+/* The command that writes plan 1's launch file, "shardopt emit megatron --model 70b ... -o train.sh"; `to_file`: with
+ * -o. Nothing where the request's words are too long, or no launcher has a format. By --rank time the plan is another
+ * than emit's first: it is taken from a report. */
+void emit_command(const Report *report, bool to_file, Prose *to);
+
 /* Of the JSON report: rows of memory under `key`; `memory_moments`, the rows at each moment that can peak; and
  * `memory_detail`, what each row is made of at the peak, what the reserve has to hold, and the host. */
 bool memory_add_json(cJSON *to, const char *key, const MemoryRows *rows, double limit, double reserve);

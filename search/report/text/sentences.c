@@ -3,7 +3,6 @@
 #include "search/report/text/sentences.h"
 
 #include "base/memory_stream.h"
-#include "search/launch/launcher.h"
 #include "search/report/compare_to_best.h"
 #include "search/report/text/parts.h"
 
