@@ -21,10 +21,13 @@ static bool check_whole_nodes(const Words *words) {
     return words_wrong(words, OPTION_NODES, "%.40s is not a whole number of nodes; nearest: %s", text, nearest);
 }
 
-/* The next number of hosts from `nodes` on, down or up, that have `chips` in equal parts of at most `most`; 0: none. */
+/* The next number of hosts from `nodes` on, down or up, that have `chips` in equal parts of at most `most`; 0: none is
+ * near. */
 static int64_t hosts_near(int64_t nodes, int64_t chips, int64_t most, int step) {
-    while (nodes > 0 && nodes <= chips && (chips % nodes != 0 || chips / nodes > most)) nodes += step;
-    return nodes <= chips ? nodes : 0;
+    enum { NEAR = 4096 };
+    for (int i = 0; i < NEAR && nodes > 0 && nodes <= chips; i++, nodes += step)
+        if (chips % nodes == 0 && chips / nodes <= most) return nodes;
+    return 0;
 }
 
 /* So many GPUs are no whole number on each of so many hosts, or too many: the nearest numbers of either that are. */
