@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A search that a limit or an interrupt ends at its n-th look at the clock says nothing that the whole search does not
- * say: the first n, and some spread over all. NTH_LOOKS=400 tries each n up to 400, of all requests in both ways. */
+ * say: the first n, where a fallback begins, some over all. NTH_LOOKS=400: each up to 400, all requests, both ways. */
 #include "search/answer/search_end.h"
 #include "search/answer/tie.h"
 #include "tests/sanitizer.h"
@@ -144,21 +144,38 @@ static bool check(const SearchResult *some, const SearchResult *all, const World
     return proven;
 }
 
+/* The looks of the searches before a fallback, where those have proven to have no plan; 0: no fallback is due. */
+static int64_t looks_before_fallback(const Request *asked, bool interrupts, Arena *arena, const char *text) {
+    Request request = *asked;
+    Subproblem *list = ARENA_NEW(arena, Subproblem, (size_t)asked->subproblem_count + 1);
+    World world = {.last = INT64_MAX, .interrupts = interrupts};
+    cr_assert(list);
+    request.subproblems = list;
+    request.subproblem_count = 0;
+    for (int i = 0; i < asked->subproblem_count; i++)
+        if (!asked->subproblems[i].fallback) list[request.subproblem_count++] = asked->subproblems[i];
+    if (request.subproblem_count == asked->subproblem_count || request.subproblem_count == 0) return 0;
+    return search_until_look(&request, &world, arena, text).plan_count == 0 ? world.looks : 0;
+}
+
 static void try_request(const char *text, bool interrupts, int64_t each, int64_t *proofs, int64_t *gaps) {
-    enum { SPREAD = 4 };
+    enum { SPREAD = 4, AROUND = 4 };
     RequestedSearch asked = {0};
     asked.request = ARENA_NEW(&asked.arena, Request, 1);
     cr_assert(asked.request && request_from_line(text, NULL, &asked.arena, asked.request), "%s", text);
     Request request = *asked.request;
     World whole = {.last = INT64_MAX, .interrupts = interrupts};
     SearchResult all = search_until_look(&request, &whole, &asked.arena, text);
-    for (int64_t last = 1; last <= whole.looks + 1; last += last < each ? 1 : max_whole(1, whole.looks / SPREAD)) {
+    int64_t before = looks_before_fallback(asked.request, interrupts, &asked.arena, text);
+    int64_t first = max_whole(1, before - AROUND), around = before > 0 ? 2 * AROUND : 0; /* where a fallback begins */
+    for (int64_t i = 0, last = 1; last <= whole.looks + 1; i++) {
         Arena own = {0};
-        World world = {.last = last, .interrupts = interrupts};
+        World world = {.last = i < around ? first + i : last, .interrupts = interrupts};
         request = *asked.request;
         SearchResult some = search_until_look(&request, &world, &own, text);
         ++*(check(&some, &all, &world, text) ? proofs : gaps);
         arena_free(&own);
+        if (i >= around) last += last < each ? 1 : max_whole(1, whole.looks / SPREAD);
     }
     asked_close(&asked);
 }
