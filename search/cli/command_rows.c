@@ -46,30 +46,22 @@ static bool add_notes(cJSON *json, const CommandNote *note) {
     return list != NULL;
 }
 
-/* The number of its table among those of the commands before it, each counted once. */
-static int table_of(int command) {
-    int tables = 0;
-    for (int i = 0; i < command; i++) {
-        int first = 0;
-        while (COMMANDS[first]->options != COMMANDS[i]->options) first++;
-        if (COMMANDS[i]->options == COMMANDS[command]->options) return table_of(i);
-        tables += first == i;
-    }
-    return tables;
-}
-
 bool command_rows_write(FILE *out) {
     cJSON *json = cJSON_CreateObject();
     bool ok = json_add_text(json, "version", program_version());
     cJSON *commands = json_add_array(json, "commands"), *tables = json_add_array(json, "tables");
+    const CommandOption *added[COMMAND_COUNT];
+    int count = 0;
     for (int i = 0; ok && i < COMMAND_COUNT; i++) {
         const Command *command = COMMANDS[i];
+        int table = 0;
+        while (table < count && added[table] != command->options) table++;
+        if (table == count) added[count++] = command->options, ok = add_table(tables, command);
         cJSON *one = json_add_object(commands, NULL);
-        ok = json_add_text(one, "name", command->name) && json_add_text(one, "summary", command->summary) &&
+        ok = ok && json_add_text(one, "name", command->name) && json_add_text(one, "summary", command->summary) &&
              json_add_text(one, "usage", command->usage) && json_add_text(one, "details", command->details) &&
-             json_add_text(one, "argument_values", command->argument_values) &&
-             json_add_whole(one, "table", table_of(i)) && json_add_bool(one, "ignores", command_ignores(command)) &&
-             add_notes(one, command->notes) && (table_of(i) < cJSON_GetArraySize(tables) || add_table(tables, command));
+             json_add_text(one, "argument_values", command->argument_values) && json_add_whole(one, "table", table) &&
+             json_add_bool(one, "ignores", command_ignores(command)) && add_notes(one, command->notes);
     }
     ok = ok && json_add_text(json, "ignore_unknown", COMMAND_IGNORE_ROW.help) && json_print(out, json);
     cJSON_Delete(json);

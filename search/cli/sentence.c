@@ -88,15 +88,22 @@ static const char *number_of(const char *token, char digits[16]) {
     return digits;
 }
 
+/* True if the token is a machine, or several: "h100", "h100s"; `one` is it without the s. */
+static bool is_machine(const char *token, char one[TOKEN_SIZE], TypedMachine *machine) {
+    size_t length = (size_t)snprintf(one, TOKEN_SIZE, "%s", token);
+    if (word_is_machine(one, machine)) return true;
+    if (length < 3 || one[length - 1] != 's') return false;
+    one[length - 1] = '\0';
+    return word_is_machine(one, machine);
+}
+
+static const char HOSTS[] = "nodes node hosts host servers server machines machine";
+
 /* True if the token makes the machine, alone or with the number before it, or behind a TPU's name. */
 static bool take_machine(Proposal *out, const Tokens *tokens, int at) {
     TypedMachine machine;
     char one[TOKEN_SIZE];
-    snprintf(one, sizeof one, "%s", tokens->token[at]);
-    size_t length = strlen(one);
-    bool is = word_is_machine(one, &machine);
-    if (!is && length > 2 && one[length - 1] == 's') one[length - 1] = '\0', is = word_is_machine(one, &machine);
-    if (!is || out->machine[0]) return false;
+    if (out->machine[0] || !is_machine(tokens->token[at], one, &machine)) return false;
     int before = at > 0 && strcmp(tokens->token[at - 1], "x") == 0 ? at - 2 : at - 1;
     snprintf(out->machine, sizeof out->machine, "%s", one);
     out->counted = machine.chips[0] || machine.slice[0];
@@ -108,8 +115,11 @@ static bool take_machine(Proposal *out, const Tokens *tokens, int at) {
 
 /* True if the token is of hosts: "8 nodes of 4 h100", "8 h100 nodes". */
 static bool take_hosts(Proposal *out, const Tokens *tokens, int at) {
-    if (!is_among("nodes node hosts host servers server machines machine", tokens->token[at])) return false;
-    bool chip = at > 0 && out->machine[0] && !out->counted && strncmp(tokens->token[at - 1], out->machine, 3) == 0;
+    char one[TOKEN_SIZE];
+    TypedMachine machine;
+    if (!is_among(HOSTS, tokens->token[at])) return false;
+    bool chip =
+        at > 0 && !out->counted && is_machine(tokens->token[at - 1], one, &machine) && strcmp(one, out->machine) == 0;
     if (chip) snprintf(out->hosts, sizeof out->hosts, "%s", out->count), out->count[0] = '\0';
     return chip || (at > 0 && number_of(tokens->token[at - 1], out->hosts));
 }
@@ -132,14 +142,21 @@ static bool take_option(Proposal *out, const Tokens *tokens, int *at) {
     return number_of(next, digits) && add_meant(out, token, digits) && ++*at;
 }
 
+/* True if the token is a number of what is behind it, or of the TPU before it. */
+static bool counts(const Proposal *out, const char *token, const char *next) {
+    char digits[16], one[TOKEN_SIZE];
+    TypedMachine machine;
+    return number_of(token, digits) && (strcmp(next, "x") == 0 || is_among(HOSTS, next) ||
+                                        strcmp(digits, out->count) == 0 || is_machine(next, one, &machine));
+}
+
 static void read_tokens(Proposal *out, const Tokens *tokens) {
     static const char
         NOT[] = "without no not except avoid never exclude excluding but dont don't minus skip disable",
         BOUNDS[] = "at less under below over above more fewer least most maximum minimum within max min than cheaper";
     for (int i = 0; i < tokens->count; i++) {
         const char *token = tokens->token[i], *next = i + 1 < tokens->count ? tokens->token[i + 1] : "";
-        char name[TOKEN_SIZE + 8], digits[16];
-        TypedMachine machine;
+        char name[TOKEN_SIZE + 8];
         if (is_among(NOT, token)) {
             snprintf(name, sizeof name, "no-%s", next);
             if (!add_meant(out, name, NULL)) leave_from(out, tokens, i, i + 2 < tokens->count ? i + 2 : tokens->count);
@@ -157,13 +174,8 @@ static void read_tokens(Proposal *out, const Tokens *tokens) {
             continue;
         } else if (!out->model[0] && strlen(token) > 1 && !is_among("base policy", token) && word_is_model(token)) {
             snprintf(out->model, sizeof out->model, "%s", token);
-        } else if (strpbrk(token, "0123456789") &&
-                   !(number_of(token, digits) &&
-                     (is_among("x nodes node hosts host servers server machines machine", next) ||
-                      word_is_machine(next, &machine) || strcmp(digits, out->count) == 0))) {
-            char plural[TOKEN_SIZE];
-            snprintf(plural, sizeof plural, "%.*s", (int)strlen(next) - (text_ends_in(next, "s") ? 1 : 0), next);
-            if (!number_of(token, digits) || !word_is_machine(plural, &machine)) leave_from(out, tokens, i, i + 1);
+        } else if (strpbrk(token, "0123456789") && !counts(out, token, next)) {
+            leave_from(out, tokens, i, i + 1);
         }
     }
 }

@@ -334,7 +334,8 @@ static void look_ahead(Door *door, int argc, char **argv) {
         door->hosts =
             door->hosts || strncmp(argv[i], "--nodes", 7) == 0 || (row && strcmp(row->meaning, "--nodes") == 0);
         door->ignores = door->ignores || strcmp(argv[i], "--ignore-unknown") == 0;
-        door->lora = door->lora || strncmp(argv[i], "--lora", 6) == 0 || (row && strcmp(row->meaning, "--lora") == 0);
+        door->lora = door->lora || word_among("--lora", argv[i], strcspn(argv[i], "=")) ||
+                     (row && strcmp(row->meaning, "--lora") == 0);
         door->pairs = door->pairs || strcmp(argv[i], "--dpo") == 0 || strcmp(argv[i], "--task=dpo") == 0 ||
                       (strcmp(argv[i], "--task") == 0 && i + 1 < argc && strcmp(argv[i + 1], "dpo") == 0);
     }
