@@ -200,9 +200,12 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/odd.py $<TARGET_FILE:shardopt> 20)
   add_test(NAME certificate_narrower COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 60)
+  add_test(NAME certificate_formats COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/formats.py $<TARGET_FILE:shardopt> --requests 12)
   add_test(NAME certificate_outside COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/outside.py $<TARGET_FILE:shardopt> --requests 2 --each 80)
-  set_tests_properties(certificate_forged certificate_narrower certificate_outside certificate_odd PROPERTIES TIMEOUT 300
+  set_tests_properties(certificate_forged certificate_narrower certificate_outside certificate_odd
+                       certificate_formats PROPERTIES TIMEOUT 300
                        ENVIRONMENT "${environment}")
   set_tests_properties(certificate_true PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
   set_tests_properties(reference PROPERTIES TIMEOUT 300 ENVIRONMENT "${environment}")

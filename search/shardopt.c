@@ -55,7 +55,8 @@ void shardopt_request_free(shardopt_request *request) {
 
 /* Options of a request: the inputs of `shardopt plan`, and the two that say how the search is run. */
 static bool is_settable(Option option) {
-    return option_is_input(option) || option == OPTION_THREADS || option == OPTION_CERTIFICATE;
+    return option_is_input(option) || option == OPTION_THREADS || option == OPTION_CERTIFICATE ||
+           option == OPTION_SENSITIVITY;
 }
 
 static bool find_option(const char *name, Option *out, Error *error) {

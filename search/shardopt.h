@@ -141,8 +141,8 @@ SHARDOPT_API bool shardopt_report_term(const shardopt_report *report, int rank, 
 SHARDOPT_API void shardopt_report_proof(const shardopt_report *report, shardopt_proof *proof);
 
 /* The report as "text", "json", "markdown", "html", "csv" or, where the request has the option "certificate",
- * "certificate": *text ends with a zero byte that *length does not count, and belongs to the caller (shardopt_free). A
- * page of HTML runs up to fifty searches of its own (`--sensitivity`). */
+ * "certificate": *text ends with a zero byte that *length does not count, and belongs to the caller (shardopt_free).
+ * With the option "sensitivity" at "fast" or "all", "json" and "html" run up to fifty searches of their own. */
 SHARDOPT_API int shardopt_report_write(shardopt_report *report, const char *format, char **text, size_t *length,
                                        shardopt_error *error);
 

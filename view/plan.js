@@ -99,7 +99,7 @@ function timelinePicture(d) {
     t.layer ? figure('One layer of one microbatch, op by op: forward, then backward', timeline('One layer', t.layer, t.layer.end_seconds), table('Ops of a layer', [['op', 'name'], ['row', 'row'], ['pass', 'pass'], ['seconds', 'seconds', 'seconds'], ['share', 'share', 'share']],
       t.layer.rows.flatMap(row => row.kind.map((kind, i) => ({ name: t.layer.kinds[kind].name, row: row.name, pass: row.begin_seconds[i] < t.layer.forward_end_seconds ? 'forward' : 'backward', seconds: row.end_seconds[i] - row.begin_seconds[i], share: (row.end_seconds[i] - row.begin_seconds[i]) / t.layer.end_seconds }))))) : null);
 }
-const leftOut = count => count > 0 ? ` ${count} search${count > 1 ? 'es were' : ' was'} not made, as they take more work than the plan did: --sensitivity all.` : '';
+const leftOut = count => count > 0 ? ` ${count} search${count > 1 ? 'es were' : ' was'} not made: -v makes those that take no more work than the plan did, --sensitivity all makes all.` : '';
 // On the front lies what nothing beats in both.
 const front = points => points.filter((a, i) => !points.some((b, j) => b.x <= a.x && b.y <= a.y && (b.x < a.x || b.y < a.y || j < i)));
 function paretoPicture(d) {
@@ -120,7 +120,7 @@ function paretoPicture(d) {
 }
 function scalingPicture(d) {
   const all = d.around?.scaling ?? [], found = all.filter(one => one.found);
-  if (found.length < 2) return null;
+  if (found.length < 2) return d.around?.searches_left_out?.scaling > 0 ? section('scaling', 'Other machines and batches', paragraph(leftOut(d.around.searches_left_out.scaling).trim())) : null;
   const batches = [...new Set(found.map(one => one.batch_factor))], same = found.filter(one => one.batch_factor === 1), least = same[0] ?? found[0], most = same.at(-1) ?? found.at(-1), one = same.find(point => point.machine_factor === 1);
   const [, size, name] = TIMES.find(([of]) => Math.max(...found.map(p => p.training_seconds)) >= of) ?? [1, 1, 'seconds'];
   const tipOf = p => `${p.machine}: steps of ${say('seconds', p.step_seconds)}, ${percent(p.mfu)} MFU, ${p.plan}`;
@@ -184,7 +184,7 @@ function comparisonPart(d) {
 function planView(d) {
   const some = d.plans.length > 0, named = isNamed(d);
   return [
-    section('verdict', 'The verdict', some ? planTiles(d) : null, paragraph(d.words?.answer), paragraph(d.words?.sensitivity),
+    section('verdict', 'The verdict', some ? planTiles(d) : null, paragraph(d.words?.answer), paragraph(d.words?.confidence), paragraph(d.words?.sensitivity),
       !d.words && d.helps?.length ? table('What would help', [['change', 'change'], ['time per token', 'relative_seconds_per_token', 'change']], d.helps) : '',
       some ? [paragraph(d.plans[0].words ? `In ${d.plans[0].launcher ?? 'its launcher'}'s words: ${d.plans[0].words}.` : ''), code('The plan, for --plan:', d.commands?.plan), code('Its launch file:', d.commands?.emit), code('This answer again:', d.commands?.again),
         el('h3', {}, named ? 'The plan' : 'The plans'), plansTable(d), d.plans[0].why?.length ? [el('h3', {}, named ? 'About this plan' : 'Why plan 1'), list(d.plans[0].why)] : '',

@@ -222,7 +222,7 @@ static void add_tie(const RankedPlan *first, const RankedPlan *other, Prose *out
         prose_add(out, ".");
         break;
     case TIE_BY_UNMEASURED:
-        prose_add(out, "plan 1 leans on %d figures that no run has measured, it on %d.",
+        prose_add(out, "of figures that no run has measured plan 1 leans on %d, and this one on %d.",
                   first->doubt.unmeasured_figures, other->doubt.unmeasured_figures);
         break;
     case TIE_BY_OPTIMIZER:

@@ -163,12 +163,10 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         "sensitivity", "WHICH", USE_PLAN,
         .help = "extra searches for sensitivities and alternatives: none, rows, fast, all",
         .details =
-            "Which searches are made in addition to the plan's: none; those for other kinds of rows (rows, what a "
-            "screen, JSON and CSV have by default; in JSON also other machine sizes that are soon searched); those for "
-            "headroom, other machine sizes and what one change would gain as well, where each takes no more work than "
-            "the plan's (fast, the default of the long text, Markdown and pages; a screen and CSV have no room for "
-            "these), or all. The report says how many were left out. So does a page (--format html), whose "
-            "searches together take no more work than its plan did, with fast.",
+            "Which searches are made in addition to the plan's, for every format alike: none; those for other kinds of "
+            "rows, and what is soon searched where sizes do not divide (rows, the default); those for headroom, other "
+            "machines, less memory and what one change would gain as well, where each takes no more work than the "
+            "plan's (fast, the default with --verbose); or all. The report says how many were left out.",
         .values = "fast none all rows"),
     [OPTION_PRECISION] = INPUT_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
                                    .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
@@ -337,16 +335,17 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_FORMAT] = OPTION_ROW(
         "format", "FORMAT", BOTH | USE_SWEEP | USE_CHECK,
         .help = "text, json or markdown; html, csv, brief; of a check junit (text)",
-        .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
-                   "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
-                   "step goes, HBM against its "
-                   "limit, where the roles lie, one step in time, the step against memory and against "
-                   "chips, time against machine and batch, and how the step and the winner move when each figure of "
-                   "the chip and of the profile is a tenth lower or higher. The last three are up to "
-                   "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
-                   "the plan did, and all of them with --sensitivity all. "
-                   "docs/json.md has the columns of csv. brief is JSON too: what a decision needs, in at most 60 "
-                   "lines.",
+        .details =
+            "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
+            "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
+            "step goes, HBM against its "
+            "limit, where the roles lie, one step in time, the step against memory and against "
+            "chips, time against machine and batch, and how the step and the winner move when each figure of "
+            "the chip and of the profile is a tenth lower or higher. The last three rest on up to fifty searches of "
+            "their own (around in JSON): as many as take about as long as the plan did with --verbose, and all "
+            "with --sensitivity all. No format changes what is computed. "
+            "docs/json.md has the columns of csv. brief is JSON too: what a decision needs, in at most 60 "
+            "lines.",
         .values = "text json markdown html csv brief junit"),
     [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_PLAN},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},

@@ -211,7 +211,8 @@ static bool read_nesting(const Words *words, Request *request, Subproblem *subpr
 }
 
 static bool read_space(const Words *words, Request *request) {
-    int padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST, rank = 0;
+    int padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, rank = 0;
+    int sensitivity = given(words, OPTION_VERBOSE) ? SENSITIVITY_FAST : SENSITIVITY_ROWS;
     int64_t top = 5;
     request->space.max_idle = 0.12; /* a rack of 72 with 64 in use */
     if (given(words, OPTION_REQUIRE) &&

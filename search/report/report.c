@@ -54,27 +54,23 @@ static bool tell(Report *report, const ReportReader *reader, ReportStage stage, 
 static bool surround(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
     /* What a search may take at least, so that nothing is left out where all take a moment. Beyond that it may take a
      * quarter more than the plan's own: one that searches the same with a little less memory takes about as much. */
-    static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000, ROWS_WAYS_LEAST = 2000;
+    static const int64_t WORK_LEAST = 200000, ROWS_WAYS_LEAST = 2000;
     SensitivityMode mode = report->requested->control.sensitivity;
-    bool none = mode == SENSITIVITY_NONE, rows = mode == SENSITIVITY_ROWS, ways = !none && !reader->plans_alone;
+    bool none = mode == SENSITIVITY_NONE, rows = mode == SENSITIVITY_ROWS;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
-    bool short_answer = reader->plans_alone || reader->thrifty || rows;
-    bool quick = short_answer && mode != SENSITIVITY_ALL;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
     report->work_limit = mode == SENSITIVITY_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
-    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, quick, arena, error) &&
-              (none || short_answer || report_make_headroom(report, arena, error)) &&
+    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, arena, error) &&
+              (none || rows || report_make_headroom(report, arena, error)) &&
               (none || report_make_expressible(report, arena, error)) &&
               (none || !report->request->question.tuning.what.on_host || report->requested->requested.offload ||
                report_make_ways_out(report, scratch, error)) &&
               tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;
-    if ((reader->thrifty || rows) && report->work_limit > 0)
-        report->work_limit = rows ? max_whole(ROWS_WAYS_LEAST, report->plan_effort / 40)
-                                  : min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 6));
-    ok = ok && (!ways || divides || report_make_alternatives(report, scratch, error)) &&
-         tell(report, reader, STAGE_WAYS, error) && (!ways || rows || report_make_sensitivities(report, arena, error));
+    if (rows) report->work_limit = max_whole(ROWS_WAYS_LEAST, report->plan_effort / 40);
+    ok = ok && (none || divides || report_make_alternatives(report, scratch, error)) &&
+         tell(report, reader, STAGE_WAYS, error) && (none || rows || report_make_sensitivities(report, arena, error));
     report->work_limit = 0;
     return ok && tell(report, reader, STAGE_WHOLE, error);
 }

@@ -141,12 +141,6 @@ typedef struct {
      * end. */
     bool (*made)(void *context, Report *report, ReportStage stage, Error *error);
     void *context;
-    /* Headroom, ways out and what would help are not read, so that they need not be searched, and of a free layout it
-     * is enough what it gains at least. */
-    bool plans_alone;
-    /* Headroom is not read, and of a free layout likewise; there is more to search for it (a page's pictures): a way
-     * out takes no more than a sixth of what the plan took, with --sensitivity fast. */
-    bool thrifty;
 } ReportReader;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses

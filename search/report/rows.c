@@ -164,7 +164,7 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 /* ---- all the questions ---- */
 
 /* A layout that no launcher has to take, where it is faster. */
-static bool ask_free(const Report *report, bool quick, SideSearch *question) {
+static bool ask_free(const Report *report, SideSearch *question) {
     enum { GLANCE_WORK = 20000 /* bounds */, TUPLES_FEW = 1000 /* are searched whole as soon */ };
     const Request *requested = report->requested;
     const Subproblem *free = NULL;
@@ -176,6 +176,7 @@ static bool ask_free(const Report *report, bool quick, SideSearch *question) {
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
     question->patient = true;
+    bool quick = requested->control.sensitivity == SENSITIVITY_ROWS;
     if (!quick || report->result.certificate.degree_tuples < TUPLES_FEW) return true;
     question->work_limit = GLANCE_WORK;
     question->changed.control.quick = true;
@@ -250,7 +251,7 @@ bool report_make_headroom(Report *report, Arena *arena, Error *error) {
     return true;
 }
 
-bool report_make_rows(Report *report, bool quick, Arena *arena, Error *error) {
+bool report_make_rows(Report *report, Arena *arena, Error *error) {
     if (!report->requested->control.different) return true;
     KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
     if (!kinds) return error_memory(error);
@@ -259,7 +260,7 @@ bool report_make_rows(Report *report, bool quick, Arena *arena, Error *error) {
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);
     if (rows < 0) return free(questions), error_memory(error);
-    bool has_free = ask_free(report, quick, &questions[rows]);
+    bool has_free = ask_free(report, &questions[rows]);
     /* A quick search of free layouts takes about as long as a row. The search for the best one takes longer than all
      * rows together: it has all threads when they are done. */
     int at_once = has_free && questions[rows].changed.control.quick ? rows + 1 : rows;

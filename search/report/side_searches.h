@@ -53,9 +53,9 @@ bool request_scale_links(Request *request, bool scale_up, double factor);
 
 bool report_make_alternatives(Report *report, Request *scratch, Error *error);
 bool report_make_sensitivities(Report *report, Arena *arena, Error *error);
-/* Rows that differ in kind from plan 1, in place of near equivalents (rows.c); what a free layout would gain: at least,
- * where a quick search has to do. */
-bool report_make_rows(Report *report, bool quick, Arena *arena, Error *error);
+/* Rows that differ in kind from plan 1, in place of near equivalents (rows.c); what a free layout would gain: with
+ * SENSITIVITY_ROWS by a quick search, so at least that. */
+bool report_make_rows(Report *report, Arena *arena, Error *error);
 /* What headroom costs: three searches, each about as long as the plan's own. */
 bool report_make_headroom(Report *report, Arena *arena, Error *error);
 /* What each of the first rows takes under launchers that cannot express its layout. */

@@ -267,7 +267,7 @@ static inline void fixture_fill(Fixture *fixture) {
     fixture_second(&fixture->plans[1]);
     fixture_third(&fixture->plans[2]);
     Report *report = &fixture->report;
-    report->request = &fixture->request;
+    report->request = report->requested = &fixture->request;
     report->result.plans = fixture->plans;
     report->result.plan_count = 3;
     Certificate *certificate = &report->result.certificate;

@@ -46,7 +46,9 @@ static char *printed(const char *format) {
 }
 
 Test(shardopt, writes_what_the_program_prints) {
-    shardopt_request *request = request_of(SMALL, COUNT_OF(SMALL));
+    static const char *const FAST[] = {"model", "8b",    "chip",  "v5e",         "slice",
+                                       "4x4",   "batch", "256Ki", "sensitivity", "fast"};
+    shardopt_request *request = request_of(FAST, COUNT_OF(FAST));
     shardopt_report *report;
     shardopt_error error;
     cr_assert_eq(shardopt_search(request, NULL, &report, &error), SHARDOPT_DONE, "%s: %s", error.where, error.text);

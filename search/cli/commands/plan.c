@@ -92,10 +92,7 @@ static bool answer(Request *request, const OutputChoice *choice, Streams streams
     PlanOutput *output = ARENA_NEW(arena, PlanOutput, 1); /* as long as requests that know of it */
     if (!output) return error_memory(error);
     *output = (PlanOutput){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
-    ReportReader reader = {take_stage, output,
-                           .plans_alone =
-                               choice->format == FORMAT_CSV || choice->format == FORMAT_BRIEF || is_brief(choice),
-                           .thrifty = choice->format == FORMAT_HTML};
+    ReportReader reader = {take_stage, output};
     request->control.environment.context = output;
     request->control.environment.progress = watch;
     bool ok = report_make_for(request, &reader, arena, report, error);
@@ -116,8 +113,6 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     OutputChoice notes = choice; /* the whole text has what --verbose says with other forms */
     notes.verbose = choice.verbose && choice.format != FORMAT_TEXT;
     planning_announce(request, &notes, streams.err);
-    if (!options->text[OPTION_SENSITIVITY] && choice.format == FORMAT_JSON)
-        request->control.sensitivity = SENSITIVITY_ROWS; /* as the screen does, so that it is as quick */
     request->control.keep_search_log = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, error) || !write_certificate(report, &choice, streams, error))
         return false;

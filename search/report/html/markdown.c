@@ -94,16 +94,18 @@ static bool write_plans(const Report *report, FILE *out, Arena *arena) {
 bool report_write_markdown(const Report *report, FILE *out, Error *error) {
     Arena arena = {0};
     const char *title = title_sentence(report, &arena), *verdict = sentence_of(report, SENTENCE_VERDICT, &arena),
+               *confidence = sentence_of(report, SENTENCE_CONFIDENCE, &arena),
                *sensitivity = sentence_of(report, SENTENCE_SENSITIVITY, &arena),
                *assumed = sentence_of(report, SENTENCE_ASSUMED, &arena),
                *searched = sentence_of(report, SENTENCE_SEARCHED, &arena);
     Table ways = alternatives_table(report, &arena), nearest = nearest_table(report, &arena),
           request = request_table(report, &arena);
-    bool ok = title && verdict && sensitivity && assumed && searched;
+    bool ok = title && verdict && confidence && sensitivity && assumed && searched;
     if (ok) {
         fputs("## ", out);
         write_paragraph(title, out);
         write_paragraph(verdict, out);
+        write_paragraph(confidence, out);
         ok = (report->result.plan_count == 0 || write_plans(report, out, &arena)) &&
              write_table("The nearest machines that fit", &nearest, out) &&
              write_table("Alternatives where sizes do not divide", &ways, out);

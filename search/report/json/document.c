@@ -40,6 +40,8 @@ static const char *const BRIEF[] = {"search.proof",
 
 bool report_write_json(const Report *report, bool brief, FILE *out, Error *error) {
     cJSON *json = brief ? report_json(report, error) : report_document(report, error);
+    while (brief && report->result.plan_count > 0 && cJSON_GetArraySize(cJSON_GetObjectItem(json, "ways_out")) > 0)
+        cJSON_DeleteItemFromArray(cJSON_GetObjectItem(json, "ways_out"), 0);
     bool ok = json && ((brief ? json_print_kept(out, json, BRIEF, 3) : json_print(out, json)) ||
                        error_stream(error, "report", "the JSON"));
     cJSON_Delete(json);

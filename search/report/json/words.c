@@ -79,7 +79,7 @@ static bool add_commands(cJSON *to, const Report *report) {
     if (request->requested.choices[0]) prose_add(&again, " %s", request->requested.choices);
     if (named) prose_add(&again, " --plan '%s'", plan.text);
     if (!json_add_text(json, "again", again.text)) return false;
-    if (!named) emit_command(report, true, &emit);
+    if (!named) emit_command(report, &emit);
     return emit.used == 0 || json_add_text(json, "emit", emit.text);
 }
 
@@ -124,6 +124,7 @@ static bool add_peak(cJSON *to, const RankedPlan *ranked) {
 
 bool words_add_json(cJSON *to, const Report *report) {
     static const char *const KEYS[SENTENCE_COUNT] = {[SENTENCE_VERDICT] = "answer",
+                                                     [SENTENCE_CONFIDENCE] = "confidence",
                                                      [SENTENCE_ASSUMED] = "assumptions",
                                                      [SENTENCE_SEARCHED] = "search",
                                                      [SENTENCE_SENSITIVITY] = "sensitivity"};

@@ -7,7 +7,6 @@
 #include "base/text/table.h"
 #include "base/util.h"
 #include "cost/stage/stage_totals.h"
-#include "mesh/host_link.h"
 #include "search/answer/doubts.h"
 #include "search/answer/search_end.h"
 #include "search/report/text/brief_bars.h"
@@ -31,110 +30,10 @@ static void add_inexpressible(const Report *report, const RankedPlan *first, Pro
               launcher_names(otherwise, ", ", " and ", names, sizeof names));
 }
 
-static void write_verdict(const Request *request, const RankedPlan *first, TextOut out) {
-    const Estimate *estimate = &first->estimate;
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    double low, high, peak = request_cost_context(request).precision_flops_per_second;
-    Prose text = {0};
-    const char *chip = chip_noun(&request->question.chip);
-    title_write(request, first, true, out);
-    prose_add(&text, "%s per step", step_text(estimate->time.seconds, a));
-    if (plan_likely(request, first, &low, &high))
-        prose_add(&text, " (likely %s to %s)", number_time(low, a), number_time(high, b));
-    prose_add(&text, ", %s per %s (%s %s MFU), ", rate_text(estimate->mfu * peak, "FLOP", a), chip,
-              share_text(estimate->mfu, b), precision_name(request->question.precision));
-    prose_add(&text, "%s tokens/s per %s, ", number_grouped((int64_t)(estimate->tokens_per_second_per_chip + 0.5), b),
-              chip);
-    prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
-              number_bytes(estimate->memory_limit_bytes, b));
-    fits_words(request, first, &text);
-    double there = plan_host_bytes(first->request ? first->request : request, first);
-    if (there > 0) {
-        CostContext setting = ranked_cost_context(request, first);
-        double devices = host_chips(setting.chip) * (double)request->question.chip.devices_per_chip;
-        prose_add(&text, "; %s of %s usable on each host", number_bytes(devices * there, a),
-                  number_bytes(devices * offload_room(&setting), b));
-    }
-    prose_add(&text, "; bound by %s (next %s, busy %.0f%% as long).",
-              bound_text(estimate->bound_by, &first->machine.mesh),
-              bound_text(estimate->bound_next, &first->machine.mesh), 100 * estimate->bound_next_share);
-    prose_write(out, "Answer: ", "  ", text.text);
-}
-
 static void write_proof(const Report *report, const RankedPlan *first, TextOut out) {
     Prose text = {0};
     proof_words(report, &text);
     add_inexpressible(report, first, &text);
-    prose_write(out, "  ", "  ", text.text);
-}
-
-/* "LoRA of rank 16 on all-linear, frozen weights in 0.52 bytes: 42 M of 8.07 G parameters are trained." */
-static void tuning_words(const Request *request, const RankedPlan *first, Prose *to) {
-    const Tuning *what = &request->question.tuning.what;
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
-    double all, trained = plan_trained(request, first, &all);
-    if (trained < 0) return;
-    const char *targets =
-        request->requested.tuning[TUNING_TARGETS][0] ? request->requested.tuning[TUNING_TARGETS] : "all-linear";
-    if (what->rank > 0)
-        prose_add(to, "%s of rank %g on %s: ", what->stored_bytes > 0 ? "QLoRA" : "LoRA", what->rank, targets);
-    else
-        prose_add(to, what->frozen ? "Fine-tuning of a part: " : "Fine-tuning: ");
-    if (what->frozen)
-        prose_add(to, "%s of %s parameters are trained (%s); MFU counts all, frozen ones take two thirds of it",
-                  number_short(trained, a), number_short(all, b), share_text(trained / all, share));
-    else
-        prose_add(to, "all %s parameters are trained", number_short(all, a));
-    if (what->stored_bytes > 0) prose_add(to, ", frozen matrices lie in %.3g bytes a number", what->stored_bytes);
-    if (request->question.tuning.pairs)
-        prose_add(to, "; DPO: pairs, the reference is %s",
-                  what->reference_model ? "a copy of the weights" : "the model with adapters off");
-    prose_add(to, ".");
-    if (request->question.model.tower_count > 0)
-        prose_add(to, " Its tower is held and %s; what it computes of images is not counted.",
-                  what->frozen >> FROZEN_VISION & 1 ? "frozen" : "trained");
-    if (what->on_host && !request->requested.offload)
-        prose_add(to, " Parameters lie in the host's memory (--offload parameters).");
-}
-
-/* "Samples of 412 tokens in the mean, 2,048 at most, padded: 1,204 computed for each." */
-static void lengths_words(const FineTuning *tuning, double computed, Prose *to) {
-    static const char *const WORDS[] = {"packed", "padded to the longest of a microbatch", "padding-free"};
-    char mean[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE];
-    if (!tuning->lengths) return;
-    prose_add(to, "Samples of %s tokens in the mean, %s at most, %s: %s computed for each%s. ",
-              number_grouped((int64_t)(tuning->lengths->mean + 0.5), mean),
-              number_grouped((int64_t)tuning->lengths->longest, longest), WORDS[tuning->packing],
-              number_grouped((int64_t)(computed + 0.5), all),
-              tuning->packing == PACKING_PACKED ? "" : ", with what ranks wait for the slowest");
-}
-
-/* What the training takes; with its failures where there are some. */
-static void write_training(const Request *request, const RankedPlan *first, TextOut out) {
-    static const double NEVER = 30 * 86400.0;
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    Training training = training_of(request, first);
-    Failing failing = failing_of(request, first);
-    bool requested = request->question.failing.mtbf_seconds > 0;
-    bool fails = failing.mtbf_seconds > 0 && (failing.mtbf_seconds <= NEVER || requested);
-    Prose text = {0};
-    const FineTuning *tuning = &request->question.tuning;
-    if (tuning->what.on) {
-        tuning_words(request, first, &text);
-        prose_write(out, "  ", "  ", text.text);
-        text = (Prose){0};
-        lengths_words(tuning, training.tokens / (tuning->samples * tuning->epochs), &text);
-        prose_add(&text, "%.3g %s/s; %s %s, %.4g epoch%s: %s", training.samples_per_second,
-                  tuning->pairs ? "pairs" : "samples", number_short(tuning->samples, a),
-                  tuning->pairs ? "pairs" : "samples", tuning->epochs, tuning->epochs == 1 ? "" : "s",
-                  duration_text(training.seconds, b));
-    } else {
-        prose_add(&text, "%s tokens: %s", number_short(training.tokens, a), duration_text(training.seconds, b));
-    }
-    if (fails && strcmp(duration_text(failing.seconds, a), b) != 0) prose_add(&text, " (%s with failures)", a);
-    prose_add(&text, ", %s %s-hours", number_short(training.chip_hours, a), chip_noun(&request->question.chip));
-    if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));
-    prose_add(&text, ".");
     prose_write(out, "  ", "  ", text.text);
 }
 
@@ -153,13 +52,16 @@ static void cut_words(Prose *line, bool narrow) {
     prose_add(line, " ...");
 }
 
-static void write_words(const Report *report, const RankedPlan *first, TextOut out) {
+static void write_words(const Report *report, const RankedPlan *first, bool whole, TextOut out) {
     const Launcher *launcher = launcher_of(report->request);
     Prose words = {0}, line = {0};
     launcher_words(launcher, report->request, first, &words);
     if (words.used > 0) {
         prose_add(&line, "In %s's words: %s", launcher->name, words.text);
-        cut_words(&line, is_narrow(out));
+        if (whole)
+            prose_add(&line, ".");
+        else
+            cut_words(&line, is_narrow(out));
         prose_write(out, "", "  ", line.text);
     } else if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0) {
         prose_add(&line, "No plan of this chip's usual launchers %s: this layout is for no launcher.",
@@ -168,18 +70,20 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
     }
 }
 
-static bool write_answer(const void *context, TextOut out) {
-    const Report *report = context;
+void answer_write(const Report *report, bool whole, TextOut out) {
     const RankedPlan *first = report->result.plans;
     if (report->result.plan_count == 0) {
         shortfall_write(report, out);
         nearest_write(report, out);
-        return true;
+        return;
     }
-    write_verdict(report->request, first, out);
-    write_training(report->request, first, out);
-    write_proof(report, first, out);
-    write_words(report, first, out);
+    verdict_write(report->request, first, whole, out);
+    if (report->requested) write_proof(report, first, out);
+    write_words(report, first, whole, out);
+}
+
+static bool write_answer(const void *report, TextOut out) {
+    answer_write(report, false, out);
     return true;
 }
 
@@ -329,7 +233,7 @@ static void write_note(const RowForm *form, TextOut out) {
 /* ---- the end ---- */
 
 /* How near what was measured comes, and how the model does there. */
-static void add_measured(const Report *report, Prose *to) {
+static void add_measured(const Report *report, bool whole, Prose *to) {
     const MeasuredRun *run = report->measured;
     char chips[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
     if (!run) {
@@ -348,6 +252,10 @@ static void add_measured(const Report *report, Prose *to) {
         prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
     double claim = report_claim(report, report->result.plans);
     if (claim > 0) prose_add(to, ", beyond which plan 1 claims %.0f%%", 100 * claim);
+    if (!whole) return;
+    prose_add(to, "; run %s: ", clean_name(run->id, name));
+    prose_add(to, "%s, ", clean_name(run->plan, name));
+    prose_add(to, "%s, sequences of %s", run->precision, number_grouped(run->seq, chips));
 }
 
 /* Mixtures differ by half and more between a tuned recipe, whose routing is made even, and the same as it comes. */
@@ -361,14 +269,14 @@ static void add_effort(const Request *request, Prose *to) {
                                          : "as it comes, not tuned");
 }
 
-static void write_confidence(const Report *report, TextOut out) {
-    enum { SAID = 1 }; /* the rest: -v */
+void confidence_write(const Report *report, bool whole, TextOut out) {
     Risk risks[RISKS_MAX];
     Prose line = {0};
     int count = plan_risks(&report->result.plans[0], risks);
-    add_measured(report, &line);
+    add_measured(report, whole, &line);
     add_effort(report->request, &line);
-    for (int i = 0; i < min_whole(count, SAID); i++) prose_item(&line, i ? "; " : ". Risks: ", "%s", risks[i].text);
+    for (int i = 0; i < (whole ? count : min_whole(count, 1)); i++)
+        prose_item(&line, i ? "; " : ". Risks: ", "%s", risks[i].text);
     prose_add(&line, ".");
     prose_write(out, "Confidence: ", "  ", line.text);
 }
@@ -406,9 +314,9 @@ static void write_assumed(const Report *report, TextOut out) {
 }
 
 /* The command line is one line, to be copied. */
-static void write_next(const Report *report, TextOut out) {
+void next_write(const Report *report, TextOut out) {
     Prose command = {0};
-    emit_command(report, true, &command);
+    emit_command(report, &command);
     if (command.used > 0) fprintf(out.file, "Next: %s\n", command.text);
 }
 
@@ -420,9 +328,9 @@ static bool write_end(const void *context, TextOut out) {
         fputs("More: -v (what is assumed, what was searched).\n", out.file);
         return true;
     }
-    write_confidence(report, out);
+    confidence_write(report, false, out);
     write_assumed(report, out);
-    write_next(report, out);
+    next_write(report, out);
     return true;
 }
 

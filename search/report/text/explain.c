@@ -276,14 +276,11 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
     assert(rank >= 1 && rank <= report->result.plan_count);
     const Request *request = report->request;
     const RankedPlan *ranked = &report->result.plans[rank - 1];
-    const StepTime *time = &ranked->estimate.time;
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
-    verdict_write(request, ranked, out);
+    verdict_write(request, ranked, true, out);
     fputc('\n', out.file);
     write_plan(request, ranked, out);
     write_gap(&report->result, out);
-    fprintf(out.file, "Step: %s if all communication overlaps, %s expected, %s if none does.\n\n",
-            step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
+    fputc('\n', out.file);
     bars_write("Step breakdown", request, ranked, out);
     bool ok = timeline_write(request, ranked, out) && write_ops(ranked, out) && write_groups(ranked, out) &&
               write_memory(request, ranked, out);

@@ -126,7 +126,7 @@ bool launch_add_json(const RankedPlan *ranked, cJSON *to) {
     return ok;
 }
 
-void emit_command(const Report *report, bool to_file, Prose *to) {
+void emit_command(const Report *report, Prose *to) {
     const Launcher *launcher = launcher_of(report->request);
     const char *words = report->request->requested.words;
     if (!launcher || !launcher->formats[0].name || !words[0]) return;
@@ -135,5 +135,5 @@ void emit_command(const Report *report, bool to_file, Prose *to) {
         prose_add(to, "shardopt plan %s -o report.json && shardopt emit %s --from report.json", words, format->name);
     else
         prose_add(to, "shardopt emit %s %s", format->name, words);
-    if (to_file && format->file) prose_add(to, " -o %s", format->file);
+    if (format->file) prose_add(to, " -o %s", format->file);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How plan 1 is launched, and how far it is from what else could be had. */
+/* How far plan 1 is from what else could be had. */
 #include "search/report/text/parts.h"
 
 #include "base/util.h"
@@ -8,40 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-
-static void write_words(const Report *report, const RankedPlan *first, TextOut out) {
-    const Request *request = report->request;
-    const Launcher *launcher = launcher_of(request);
-    Prose words = {0}, line = {0};
-    char tokens[NUMBER_TEXT_SIZE], flops[NUMBER_TEXT_SIZE];
-    double peak = request_cost_context(request).precision_flops_per_second;
-    launcher_words(launcher, request, first, &words);
-    if (words.used > 0) prose_add(&line, "In %s's words: %s.", launcher->name, words.text);
-    prose_item(&line, " ", "%s tokens/s and %s of model FLOPs per chip.",
-               number_grouped((int64_t)(first->estimate.tokens_per_second_per_chip + 0.5), tokens),
-               rate_text(first->estimate.mfu * peak, "FLOP", flops));
-    prose_write(out, "", "  ", line.text);
-    Prose command = {0};
-    emit_command(report, false, &command);
-    if (command.used > 0) fprintf(out.file, "  %s\n", command.text);
-}
-
-static void write_measured(const Report *report, const RankedPlan *first, TextOut out) {
-    const MeasuredRun *run = report->measured;
-    char chips[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE], says[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE];
-    char model[PROSE_NAME_SIZE], framework[PROSE_NAME_SIZE], plan[PROSE_NAME_SIZE], name[PROSE_NAME_SIZE];
-    double peak = request_cost_context(report->request).precision_flops_per_second;
-    Prose line = {0};
-    if (!run) return;
-    prose_add(&line, "Nearest measured run (%s): %s on %s %s in %s, sequences of %s, %s with %s, reached %s per chip; ",
-              clean_name(run->id, name), clean_name(run->model, model), number_grouped(run->chips, chips), run->chip,
-              run->precision, number_grouped(run->seq, own), clean_name(run->framework, framework),
-              clean_name(run->plan, plan), rate_text(run->measured * run->flops_per_token, "FLOP", rate));
-    prose_add(&line, "this model predicts %s for it (%+.0f%%), and %s for plan 1.",
-              rate_text(run->predicted * run->flops_per_token, "FLOP", says),
-              100 * (run->predicted / run->measured - 1), rate_text(first->estimate.mfu * peak, "FLOP", own));
-    prose_write(out, "", "  ", line.text);
-}
 
 /* The other launchers of the request, each with its own software. */
 static void add_others(const Report *report, const RankedPlan *first, Prose *to) {
@@ -80,27 +46,10 @@ static void add_headroom(const Report *report, Prose *to) {
     if (steps.used > 0) prose_item(to, " ", "More HBM left free costs: %s.", steps.text);
 }
 
-static void write_risks(const RankedPlan *first, TextOut out) {
-    Risk risks[RISKS_MAX];
-    int count = plan_risks(first, risks);
+void others_write(const Report *report, TextOut out) {
     Prose line = {0};
-    for (int i = 0; i < count; i++) prose_item(&line, "; ", "%s", risks[i].text);
-    if (count == 0) return;
-    prose_add(&line, ".");
-    prose_write(out, "Risks: ", "  ", line.text);
-}
-
-void launching_write(const Report *report, TextOut out) {
-    const RankedPlan *first = &report->result.plans[0];
-    Prose line = {0};
-    write_words(report, first, out);
-    write_measured(report, first, out);
-    if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0)
-        prose_add(&line, "No plan of this chip's usual launchers %s: this layout is for no launcher (--for any).",
-                  search_end_words(subproblems_end(&report->result)));
-    add_others(report, first, &line);
+    add_others(report, &report->result.plans[0], &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
-    write_risks(first, out);
 }
 
 void around_write(const Report *report, TextOut out) {

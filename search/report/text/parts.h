@@ -8,21 +8,22 @@
 #include "search/report/plan_fields.h"
 #include "search/report/report.h"
 
-/* The plan's model and machine, and with `batch` its sequences of a step, a line that stands out; and "(fits with
- * 96%)", nothing where that is sure. */
-void title_write(const Request *request, const RankedPlan *ranked, bool batch, TextOut out);
-void fits_words(const Request *request, const RankedPlan *ranked, Prose *to);
-
 /* The stages of a pipeline in time, a line each (the first and the last four); nothing of one stage. False: memory is
  * out. */
 bool timeline_write(const Request *request, const RankedPlan *ranked, TextOut out);
 
-/* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */
-void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out);
+/* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. `whole`: with the
+ * step where all overlaps and where nothing does, and what failures leave. */
+void verdict_write(const Request *request, const RankedPlan *ranked, bool whole, TextOut out);
 
-/* How plan 1 is launched, and what is near it: in its launcher's words, with its rate and the line that writes its
- * configuration; the nearest measured run; other launchers; doubts. */
-void launching_write(const Report *report, TextOut out);
+/* The answer, the same in all texts: the verdict on plan 1, what is proven of it, and the plan in its launcher's words,
+ * `whole` not cut; or that nothing fits, and what comes nearest. */
+void answer_write(const Report *report, bool whole, TextOut out);
+/* How near what was measured comes, and what is risky: `whole`, all of it. */
+void confidence_write(const Report *report, bool whole, TextOut out);
+/* The other launchers' best, and the command to type next. */
+void others_write(const Report *report, TextOut out);
+void next_write(const Report *report, TextOut out);
 /* What was requested around it: a free layout, what headroom costs. */
 void around_write(const Report *report, TextOut out);
 
@@ -74,10 +75,10 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
 void launch_write(const char *heading, const RankedPlan *ranked, TextOut out);
 bool launch_add_json(const RankedPlan *ranked, cJSON *to);
 
-/* The command that writes plan 1's launch file, "shardopt emit megatron --model 70b ... -o train.sh"; `to_file`: with
- * -o. Nothing where the request's words are too long, or no launcher has a format. By --rank time the plan is another
+/* The command that writes plan 1's launch file, "shardopt emit megatron --model 70b ... -o train.sh". Nothing
+ * where the request's words are too long, or no launcher has a format. By --rank time the plan is another
  * than emit's first: it is taken from a report. */
-void emit_command(const Report *report, bool to_file, Prose *to);
+void emit_command(const Report *report, Prose *to);
 
 /* Of the JSON report: rows of memory under `key`; `memory_moments`, the rows at each moment that can peak; and
  * `memory_detail`, what each row is made of at the peak, what the reserve has to hold, and the host. */

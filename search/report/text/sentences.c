@@ -29,18 +29,16 @@ static const RankedPlan *first_of(const Report *report) {
     return report->result.plan_count > 0 ? &report->result.plans[0] : NULL;
 }
 
-static void write_verdict(const Report *report, TextOut out) {
-    const RankedPlan *first = first_of(report);
-    if (first)
-        verdict_write(report->request, first, out);
-    else
-        shortfall_write(report, out);
+static void write_verdict(const Report *report, TextOut out) { answer_write(report, true, out); }
+static void write_confidence(const Report *report, TextOut out) {
+    if (first_of(report)) confidence_write(report, true, out);
 }
 static void write_assumed(const Report *report, TextOut out) { assumed_write(report->request, first_of(report), out); }
 
 const char *sentence_of(const Report *report, Sentence sentence, Arena *arena) {
     static void (*const WRITE[SENTENCE_COUNT])(const Report *report,
                                                TextOut out) = {[SENTENCE_VERDICT] = write_verdict,
+                                                               [SENTENCE_CONFIDENCE] = write_confidence,
                                                                [SENTENCE_ASSUMED] = write_assumed,
                                                                [SENTENCE_SEARCHED] = searched_write,
                                                                [SENTENCE_SENSITIVITY] = sensitivities_write};

@@ -5,7 +5,8 @@
 #include "search/report/report.h"
 
 typedef enum {
-    SENTENCE_VERDICT, /* of plan 1, or how far off the nearest is */
+    SENTENCE_VERDICT,    /* of plan 1, with its proof; or how far off the nearest is */
+    SENTENCE_CONFIDENCE, /* "": there is no plan */
     SENTENCE_ASSUMED,
     SENTENCE_SEARCHED,
     SENTENCE_SENSITIVITY, /* "": nothing was searched */

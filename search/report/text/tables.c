@@ -172,7 +172,8 @@ static void write_notes(const Report *report, const Seen *seen, TextOut out) {
         prose_add(&counts, " \"fastest\": how probable it is that the plan is the fastest of these, given the "
                            "error of its figures that measured runs leave.");
     if (seen->tied)
-        prose_add(&counts, " ~ marks plans within 0.5%% of the fastest, which the model cannot tell apart from it.");
+        prose_add(&counts, " ~ marks plans within %g%% of the fastest, which the model cannot tell apart from it.",
+                  100 * TIE);
     if (seen->otherwise)
         prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
     if (seen->expressed)

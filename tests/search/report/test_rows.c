@@ -25,7 +25,8 @@ static const RankedPlan *row_of(const Report *report, RowKind kind) {
     return NULL;
 }
 
-#define WORDS "plan --model 8b --chip h100 --nodes 4 --batch 1Mi --seq 8192"
+#define SHORT_WORDS "plan --model 8b --chip h100 --nodes 4 --batch 1Mi --seq 8192"
+#define WORDS SHORT_WORDS " --sensitivity fast"
 
 Test(rows, are_the_best_of_their_kind) {
     Arena arena = {0};
@@ -108,7 +109,8 @@ Test(rows, headroom_costs) {
     Error error = {0};
     Report *report = ARENA_NEW(&arena, Report, 1);
     Request *request = ARENA_NEW(&arena, Request, 1);
-    cr_assert(request_from_text("plan --model 8b --chip v5e --slice 4x8 --batch 512Ki --seq 4096 --for maxtext", &arena,
+    cr_assert(request_from_text("plan --model 8b --chip v5e --slice 4x8 --batch 512Ki --seq 4096 --for maxtext "
+                                "--sensitivity fast", &arena,
                                 request));
     cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
     cr_assert_eq(report->headroom_count, 3);
@@ -136,10 +138,10 @@ Test(rows, none_are_searched_where_none_are_asked_for) {
     Arena arena = {0};
     int64_t work[5];
     const Report *fast = report_of(WORDS, &work[0], &arena),
-                 *all = report_of(WORDS " --sensitivity all", &work[1], &arena),
-                 *none = report_of(WORDS " --sensitivity none", &work[2], &arena),
-                 *rows = report_of(WORDS " --sensitivity rows", &work[4], &arena);
-    report_of(WORDS " --sensitivity none --threads 3", &work[3], &arena);
+                 *all = report_of(SHORT_WORDS " --sensitivity all", &work[1], &arena),
+                 *none = report_of(SHORT_WORDS " --sensitivity none", &work[2], &arena),
+                 *rows = report_of(SHORT_WORDS, &work[4], &arena);
+    report_of(SHORT_WORDS " --sensitivity none --threads 3", &work[3], &arena);
     cr_expect(work[0] > 0 && work[0] == work[1] && work[0] == work[2] && work[0] == work[3]);
     cr_expect_eq(none->result.plans[0].ranked_seconds, fast->result.plans[0].ranked_seconds);
     cr_expect(none->headroom_count == 0 && none->sensitivity_count == 0 && !none->has_free && none->left_out == 0);
@@ -168,7 +170,7 @@ Test(rows, what_takes_too_much_work_is_counted) {
     Arena arena = {0};
     Error error = {0};
     int64_t work;
-    Report *report = report_of(WORDS " --sensitivity none", &work, &arena);
+    Report *report = report_of(SHORT_WORDS " --sensitivity none", &work, &arena);
     Request *changed = ARENA_NEW(&arena, Request, 1);
     report->work_limit = 1;
     for (int asked = 1; asked <= 2; asked++) {
@@ -220,7 +222,7 @@ static bool read_stage(void *of, Report *report, ReportStage stage, Error *error
 
 /* What is told in stages is the whole text, plan 1 first, before anything around it is searched. */
 Test(rows, the_answer_is_told_before_what_is_around_it) {
-    static const char *const ASKED[] = {WORDS, WORDS " --top 2", WORDS " --sensitivity none",
+    static const char *const ASKED[] = {WORDS, WORDS " --top 2", SHORT_WORDS " --sensitivity none",
                                         "plan --model 405b --chip v5e --slice 2x2 --batch 64Ki --seq 8192"};
     for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
         Arena arena = {0};
@@ -230,7 +232,7 @@ Test(rows, the_answer_is_told_before_what_is_around_it) {
         char *told = NULL, *whole = NULL;
         size_t told_size = 0, whole_size = 0;
         Reading reading = {.text = open_memstream(&told, &told_size)};
-        ReportReader reader = {read_stage, &reading, .plans_alone = false};
+        ReportReader reader = {read_stage, &reading};
         cr_assert(request_from_text(ASKED[i], &arena, request), "%s", ASKED[i]);
         cr_assert(report_make_for(request, &reader, &arena, report, &error), "%s", error.text);
         cr_expect_eq(reading.stages, STAGE_COUNT);
@@ -267,8 +269,7 @@ Test(rows, a_quick_search_finds_a_plan) {
         Request *request = usual_request(ASKED[i][0], ASKED[i][1], &arena);
         char words[128];
         snprintf(words, sizeof words, "plan --model 70b --chip %s --chips %s --for any", ASKED[i][0], ASKED[i][1]);
-        cr_assert(report_make_for(request, &(ReportReader){.plans_alone = true}, &arena, report, &error), "%s",
-                  error.text);
+        cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
         RequestedSearch free;
         asked_open_by_time(&free, words);
         double best = free.result.plans[0].ranked_seconds, first = search_fastest(&report->result)->ranked_seconds;
@@ -279,23 +280,6 @@ Test(rows, a_quick_search_finds_a_plan) {
         asked_close(&free);
         arena_free(&arena);
     }
-}
-
-/* Who reads the plans alone has the same plans, and nothing else is searched. */
-Test(rows, who_reads_plans_alone_does_not_pay_for_the_rest) {
-    Arena arena = {0};
-    Error error = {0};
-    int64_t work;
-    const Report *all = report_of(WORDS, &work, &arena);
-    Report *alone = ARENA_NEW(&arena, Report, 1);
-    Request *request = ARENA_NEW(&arena, Request, 1);
-    cr_assert(request_from_text(WORDS, &arena, request));
-    cr_assert(report_make_for(request, &(ReportReader){.plans_alone = true}, &arena, alone, &error), "%s", error.text);
-    cr_expect(all->sensitivity_count > 0 && alone->sensitivity_count == 0);
-    cr_assert_eq(all->result.plan_count, alone->result.plan_count);
-    for (int i = 0; i < all->result.plan_count; i++)
-        cr_expect_eq(all->result.plans[i].ranked_seconds, alone->result.plans[i].ranked_seconds);
-    arena_free(&arena);
 }
 
 /* ---- one answer is one row ---- */
@@ -318,7 +302,7 @@ Test(rows, one_answer_is_one_row) {
     Arena arena = {0};
     Error error = {0};
     int64_t work;
-    Report *report = report_of(WORDS " --sensitivity none", &work, &arena);
+    Report *report = report_of(SHORT_WORDS " --sensitivity none", &work, &arena);
     Request *other = ARENA_NEW(&arena, Request, 1);
     const RankedPlan first = report->result.plans[0];
     *other = *first.request;
@@ -331,7 +315,7 @@ Test(rows, one_answer_is_one_row) {
         change(part, &pair[1], other);
         report->result.plans = pair;
         report->result.fastest = &pair[1];
-        cr_assert(report_make_rows(report, false, &arena, &error), "%s", error.text);
+        cr_assert(report_make_rows(report, &arena, &error), "%s", error.text);
         const RankedPlan *rows = report->result.plans;
         cr_assert_eq(report->result.plan_count, part == NOTHING ? 1 : 2, "%d: %d", part, report->result.plan_count);
         uint32_t surest = 1u << ROW_SUREST, fastest = 1u << ROW_FASTEST;
