@@ -76,9 +76,9 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
                (!text[OPTION_TOLERANCE] ||
                 tolerance_parse(text[OPTION_TOLERANCE], "--tolerance", &out->tolerance, error));
     if (!share_parse(text[OPTION_WITHIN] ? text[OPTION_WITHIN] : WITHIN_DEFAULT, "--within",
-                     &out->tolerance.of[BASELINE_STEP], error))
+                     &out->tolerance.of[0], error))
         return false;
-    out->tolerance.of[BASELINE_MFU] = out->tolerance.of[BASELINE_MEMORY] = INFINITY; /* the step says it */
+    out->tolerance.of[1] = out->tolerance.of[2] = INFINITY; /* the step says it */
     return true;
 }
 

@@ -151,7 +151,7 @@ static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedE
 
 static void show_progress(const CheckedEntry *entry, int done, int count, FILE *progress) {
     char name[PROSE_SIZE], step[NUMBER_TEXT_SIZE] = "";
-    if (entry->now.report && entry->now.plan_count > 0) step_text(entry->now.best.seconds, step);
+    if (entry->now.report && entry->now.plan_count > 0) step_text(json_real_at(entry->now.best.step, "seconds", 0), step);
     fprintf(progress, "shardopt: %d of %d: %s: %s%s%s\n", done, count, clean_text(entry->name, name, sizeof name),
             baseline_status_name(entry->status), step[0] ? ", " : "", step);
 }
@@ -202,8 +202,8 @@ static bool best_request(const Options *options, Arena *arena, Request *out, Err
  * the bound of the best is close to the best. */
 static int launched_code(const CheckedEntry *entry, const Certificate *best, double within) {
     bool proven = entry->now.proven, misses = entry->now.plan_count == 0;
-    if (misses || entry->figures[BASELINE_STEP].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
-    bool close = entry->now.best.ranked_seconds <= (1 + within) * best->best_bound_seconds;
+    if (misses || entry->figures[0].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
+    bool close = json_real_at(entry->now.best.json, "ranked_seconds", 0) <= (1 + within) * best->best_bound_seconds;
     return best->proof == PROOF_OPTIMAL || close ? EXIT_DONE : EXIT_LIMIT;
 }
 
@@ -243,7 +243,7 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
     baseline_compare(within, entry);
     point_at_key(options, &from, &report[0].result, entry);
     *code = entry->was.plan_count == 0 ? entry->was.proven ? EXIT_NO_PLAN : EXIT_LIMIT
-                                       : launched_code(entry, &report[0].result.certificate, within->of[BASELINE_STEP]);
+                                       : launched_code(entry, &report[0].result.certificate, within->of[0]);
     entry->status = *code == EXIT_GATE ? STATUS_WORSE : STATUS_SAME;
     entry->undecided = *code == EXIT_LIMIT;
     return true;
