@@ -167,8 +167,9 @@ static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
             for (to = from + 1; to < count && strcmp(all[from].name, all[to].name) == 0;) to++;
             if (!numbers && to > from + 1) ok = name_by_options(all + from, to - from, arena);
             for (int i = from; i < to && ok && numbers; i++) {
-                const char *name = to > from + 1 ? arena_format(arena, "%s (%d)", all[i].name, i - from + 1) : all[i].name;
-                ok = (all[i].entry->name = name) != NULL;
+                const char **name = &all[i].entry->name;
+                *name = to > from + 1 ? arena_format(arena, "%s (%d)", all[i].name, i - from + 1) : all[i].name;
+                ok = *name != NULL;
             }
         }
     }

@@ -36,9 +36,9 @@ static void add_figure(const char *name, double was, double now, FieldUnit *unit
 }
 
 /* Axes whose figure changed alike are named together: "links of x, y 45.0 GB/s -> 36.0 GB/s". */
-static void add_axes(const cJSON *was, const cJSON *now, const char *key, const char *one, const char *many,
-                     FieldUnit *unit, Prose *to) {
+static void add_axes(const cJSON *was, const cJSON *now, const char *key, FieldUnit *unit, Prose *to) {
     char words[128], name[PROSE_NAME_SIZE];
+    bool links = unit == link_unit;
     Prose names = {0};
     double before = 0, after = 0;
     int count = 0;
@@ -50,7 +50,8 @@ static void add_axes(const cJSON *was, const cJSON *now, const char *key, const 
         before = a, after = b, count++;
         prose_item(&names, ", ", "%.16s", clean_name(json_text_at(axis, "name"), name));
     }
-    snprintf(words, sizeof words, "%s %.90s", count > 1 ? many : one, names.text);
+    const char *one = links ? "link" : "latency", *many = links ? "links" : "latencies";
+    snprintf(words, sizeof words, "%s of %.90s", count > 1 ? many : one, names.text);
     if (count > 0) add_figure(words, before, after, unit, to);
 }
 
@@ -61,8 +62,8 @@ static double value_in(const Snapshot *of, size_t i) {
 
 static void add_part(const Snapshot *was, const Snapshot *now, DataPart part, Prose *to) {
     if (part == DATA_CHIP) {
-        add_axes(was->report, now->report, "bytes_per_second", "link of", "links of", link_unit, to);
-        add_axes(was->report, now->report, "latency_seconds", "latency of", "latencies of", number_time, to);
+        add_axes(was->report, now->report, "bytes_per_second", link_unit, to);
+        add_axes(was->report, now->report, "latency_seconds", number_time, to);
     }
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
         if (FIGURES[i].part == part)
@@ -78,7 +79,7 @@ static SideAnswer compare_texts(const Snapshot *was, const Snapshot *now, const 
     return !a[0] || !b[0] ? UNKNOWN : strcmp(a, b) == 0 ? EQUAL : DIFFERENT;
 }
 
-/* By the first of its hashes that both have: the profile's figures for this work, the file, and what older reports say. */
+/* By the first of its hashes that both have: the profile's figures for this work, the file, and an older name. */
 static SideAnswer compare_files(const Snapshot *was, const Snapshot *now, DataPart part) {
     char path[64];
     snprintf(path, sizeof path, "program.data.%s.sha256", data_part_name(part));

@@ -42,7 +42,7 @@ static void add_value(Walk *walk, cJSON *to, const char *key, const cJSON *a, co
 /* ---- the question ---- */
 
 /* The value of an option that nobody gave; NULL: it follows from the model, the machine or the launcher. A report of
- * another version, and a request that somebody wrote, have fewer options: those at their defaults ask nothing else. */
+ * another version, and a request that somebody wrote, have fewer options: those at their defaults change nothing. */
 static const NamedPath DEFAULTS[] = {
     {"batch", NULL},          {"seq", NULL},           {"tokens", NULL},          {"max_idle", NULL},
     {"hbm_reserve", NULL},    {"stack", NULL},         {"batch_tolerance", "0"},  {"padding", "launchable"},
@@ -61,9 +61,9 @@ static bool is_default(const cJSON *option) {
     return false;
 }
 
-/* Whether an option asks the same in both, whose values may be NULL: by the model and chip that it came to, whatever
+/* Whether an option is the same in both, whose values may be NULL: by the model and chip that it came to, whatever
  * they were called; of serving, by what `request` says is in force. */
-static bool asks_alike(const Walk *walk, const cJSON *a, const cJSON *b) {
+static bool is_in_force(const Walk *walk, const cJSON *a, const cJSON *b) {
     static const NamedPath IN_FORCE[] = {{"model", "program.data.model.sha256"}, {"chip", "mesh.chip"}};
     char path[80] = "";
     if (!walk->a.kind->command && (!a || !b)) return is_default(a ? a : b);
@@ -80,7 +80,7 @@ static void add_request(Walk *walk, cJSON *to) {
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(item, of[side]) {
             const cJSON *other = cJSON_GetObjectItemCaseSensitive(of[!side], item->string);
             const cJSON *a = side ? other : item, *b = side ? item : other;
-            if (!(side && other) && !asks_alike(walk, a, b)) add_value(walk, to, item->string, a, b);
+            if (!(side && other) && !is_in_force(walk, a, b)) add_value(walk, to, item->string, a, b);
         }
 }
 
@@ -273,7 +273,7 @@ const char *diff_change(double a, double b, char *text) {
     return text;
 }
 
-static void add_headline(const Walk *walk, bool asked_alike, Prose *to) {
+static void add_headline(const Walk *walk, bool same_request, Prose *to) {
     static const char *const PER_CHIP = "tokens_per_second_per_chip";
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const ReportKind *kind = walk->a.kind;
@@ -291,7 +291,7 @@ static void add_headline(const Walk *walk, bool asked_alike, Prose *to) {
            per_a = json_real_at(x, PER_CHIP, 0), per_b = json_real_at(y, PER_CHIP, 0);
     prose_add(to, "%s: %s -> %s (%s)", kind->headline, first->unit(was, a), first->unit(now, b),
               diff_change(was, now, change));
-    if (per_a > 0 && per_b > 0 && !asked_alike && !kind->command)
+    if (per_a > 0 && per_b > 0 && !same_request && !kind->command)
         prose_add(to, "; tokens per second per chip: %s", diff_change(per_a, per_b, change));
     prose_add(to, ".");
 }
@@ -316,17 +316,17 @@ bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Differenc
           *because = json_add_array(json, "causes");
     if (!different) return error_memory(error);
     add_request(&walk, request);
-    bool asked_alike = cJSON_GetArraySize(request) == 0; /* another question is the cause already */
+    bool same_request = cJSON_GetArraySize(request) == 0; /* another request is the cause already */
     if (walk.a.plan_count > 0 && walk.b.plan_count > 0) add_best(&walk);
     if (!add_plans(&walk, a->name, b->name, arena, error)) return false;
     add_search(&walk, json_add_object(json, "search"));
-    int count = causes_find(&walk.a, &walk.b, false, walk.different && asked_alike, causes);
+    int count = causes_find(&walk.a, &walk.b, false, walk.different && same_request, causes);
     causes_add_json(because, causes, count);
     out->different = walk.different || count > 0;
     memcpy(out->label[0], walk.a.best.label, WORDS_SIZE);
     memcpy(out->label[1], walk.b.best.label, WORDS_SIZE);
     if (out->different) different->type = cJSON_True;
-    add_headline(&walk, asked_alike, &out->headline);
+    add_headline(&walk, same_request, &out->headline);
     if (!out->different) out->headline = (Prose){"A and B do not differ.", 22};
     return true;
 }

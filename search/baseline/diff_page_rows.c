@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/baseline/diff_page_rows.h"
+/* The answer as diff_page.c reads it. */
+#include "search/baseline/diff.h"
 
 #include "base/json.h"
 #include "base/util.h"
@@ -32,26 +33,19 @@ static bool fill(const Differences *from, const char *key, Arena *arena, DiffRow
     return out->row != NULL;
 }
 
-bool diff_write_html(const Differences *diff, FILE *out, Error *error) {
-    Arena arena = {0};
+bool diff_page_rows(const Differences *diff, Arena *arena, Diff *out, Error *error) {
     const cJSON *json = diff->json, *cause;
-    Diff *page = ARENA_NEW(&arena, Diff, 1);
-    bool ok = page && fill(diff, "request", &arena, &page->request) && fill(diff, "search", &arena, &page->search) &&
-              fill(diff, "plan", &arena, &page->plan) && fill(diff, "figures", &arena, &page->figures) &&
-              fill(diff, "terms_seconds", &arena, &page->step) && fill(diff, "memory_bytes", &arena, &page->memory);
-    if (ok) {
-        page->from = diff;
-        page->a_file = json_text_at(json, "a.file"), page->b_file = json_text_at(json, "b.file");
-        page->a_words = json_text_at(json, "a.of"), page->b_words = json_text_at(json, "b.of");
-        page->a.kind = page->b.kind = diff->kind;
-        page->a.best.label = diff->label[0], page->b.best.label = diff->label[1];
-        page->both = json_at(json, "figures") != NULL;
-        page->different = diff->different;
-        page->plans_count = cJSON_GetArraySize(json_at(json, "plans"));
-        cJSON_ArrayForEach(cause, json_at(json, "causes"))
-            snprintf(page->causes[page->cause_count++].text, CAUSE_SIZE, "%s", json_text_at(cause, "text"));
-    }
-    ok = ok ? diff_write_page(page, out, error) : error_memory(error);
-    arena_free(&arena);
-    return ok;
+    *out = (Diff){.from = diff, .different = diff->different};
+    out->a_file = json_text_at(json, "a.file"), out->b_file = json_text_at(json, "b.file");
+    out->a_words = json_text_at(json, "a.of"), out->b_words = json_text_at(json, "b.of");
+    out->a.kind = out->b.kind = diff->kind;
+    out->a.best.label = diff->label[0], out->b.best.label = diff->label[1];
+    out->both = json_at(json, "figures") != NULL;
+    out->plans_count = cJSON_GetArraySize(json_at(json, "plans"));
+    cJSON_ArrayForEach(cause, json_at(json, "causes"))
+        snprintf(out->causes[out->cause_count++].text, CAUSE_SIZE, "%s", json_text_at(cause, "text"));
+    return (fill(diff, "request", arena, &out->request) && fill(diff, "search", arena, &out->search) &&
+            fill(diff, "plan", arena, &out->plan) && fill(diff, "figures", arena, &out->figures) &&
+            fill(diff, "terms_seconds", arena, &out->step) && fill(diff, "memory_bytes", arena, &out->memory)) ||
+           error_memory(error);
 }

@@ -87,7 +87,8 @@ Table diff_ranks_table(const cJSON *plans, Arena *arena) {
     Table table = begin_table(arena, "plan|>in A|>in B|>step A|>step B|>change");
     const cJSON *plan;
     int listed[2] = {0, 0};
-    for (int side = 0; side < 2; side++) cJSON_ArrayForEach(plan, plans) listed[side] += json_at(plan, RANKS[side]) != NULL;
+    cJSON_ArrayForEach(plan, plans) for (int side = 0; side < 2; side++) listed[side] +=
+        json_at(plan, RANKS[side]) != NULL;
     cJSON_ArrayForEach(plan, plans) {
         char text[NUMBER_TEXT_SIZE];
         double rank[2], seconds[2];
@@ -148,7 +149,6 @@ static bool write_text(const Differences *diff, bool markdown, TextOut out) {
 }
 
 bool diff_write(const Differences *diff, DiffFormat format, TextOut out, Error *error) {
-    if (format == DIFF_HTML) return diff_write_html(diff, out.file, error);
     bool ok = format == DIFF_JSON ? json_print(out.file, diff->json) : write_text(diff, format == DIFF_MARKDOWN, out);
     return (ok && !ferror(out.file)) || error_memory(error);
 }

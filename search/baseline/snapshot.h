@@ -12,23 +12,20 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+/* A figure that a check compares; its name and unit are those of the field at `path` of a plan. */
 enum { CHECKED_FIGURES = 3 };
-
-/* A figure that a check compares; its name and unit are those of the field at `path`. */
 typedef struct {
-    const char *key;    /* in the answer as JSON, and in --tolerance */
-    const char *path;   /* in a plan */
-    const char *judged; /* what it is judged by where both plans have it; NULL: the figure itself */
-    const char *of;     /* what it is a share of where both plans have it; NULL: nothing */
+    const char *key, *path; /* the key in the answer as JSON, and in --tolerance */
+    const char *judged;     /* what it is judged by where both plans have it; NULL: the figure itself */
+    const char *of;         /* what it is a share of where both plans have it; NULL: nothing */
     bool less_is_better;
 } CheckedFigure;
 
-/* A value at a path, and what people call it. */
 typedef struct {
     const char *name, *path;
 } NamedPath;
 
-/* What is compared of the reports of one kind. A new kind is a row of KINDS in snapshot.c. Lists of paths end with {0}. */
+/* What is compared of the reports of one kind. A new kind is a row of KINDS in snapshot.c. */
 typedef struct {
     const char *command;         /* that answers so, as reports have it; NULL: `plan` */
     const char *options, *plans; /* where a report has its options, and all its plans */
@@ -36,13 +33,13 @@ typedef struct {
     const Field *fields;         /* of its plans; those that are `shown` are compared */
     CheckedFigure checked[CHECKED_FIGURES]; /* the first decides */
     const char *headline;                   /* of a comparison: of the first that is checked */
-    const NamedPath *settings;              /* what else a comparison says of the best plan */
+    const NamedPath *settings;              /* what else a comparison says of the best plan; ends with {0} */
     const char *const *memory;              /* the rows that add up to its memory; ends with NULL */
 } ReportKind;
 
 /* By the words of its request; what is no report at all is of training, whose reader says what is wrong with it. */
 const ReportKind *report_kind(const cJSON *report);
-/* A checked figure as the table of its kind has it, with its name and unit. */
+/* A checked figure as the table of its kind has it. */
 const Field *checked_field(const ReportKind *kind, int figure);
 /* Which of the checked figures of any kind has this key; -1: none. */
 int report_figure_named(const char *key);
@@ -69,17 +66,16 @@ typedef struct {
 bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error *error);
 bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error);
 
-/* One part of a sum, then and now. */
+/* One part of a sum, then and now; 0 where it has none. Of two plans of SNAPSHOT_TERMS_MAX terms each; a plan with more
+ * is an error when it is read. */
+enum { SNAPSHOT_TERMS_MAX = 32, PART_CHANGES_MAX = 2 * SNAPSHOT_TERMS_MAX };
 typedef struct {
     const char *name;
-    double was, now; /* 0 where it has none */
+    double was, now;
 } PartChange;
-/* Of two plans of SNAPSHOT_TERMS_MAX terms each; a plan with more is an error when it is read. */
-enum { SNAPSHOT_TERMS_MAX = 32, PART_CHANGES_MAX = 2 * SNAPSHOT_TERMS_MAX };
 
-/* The step as a sum, term by term as people read it where both reports have `terms_seconds`, else in the five parts
- * that every report has; and the rows of `memory` in bytes. In the order of the first, what only the second has
- * behind. Return how many. */
+/* The step as a sum, term by term where both reports have `terms_seconds`, else in the five parts that every report
+ * has; and the rows of `memory` in bytes. In the order of the first, what only the second has behind; how many. */
 int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
 int snapshot_memory_changes(const ReportKind *kind, const SnapshotPlan *was, const SnapshotPlan *now,
                             PartChange out[PART_CHANGES_MAX]);

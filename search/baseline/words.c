@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *baseline_change_text(double change, char *text) {
-    if (!(fabs(change) < 9.995)) return change_text(change, text);
-    double percent = fabs(100 * change);
-    if (percent < 0.0995)
-        snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * change);
-    else
-        snprintf(text, NUMBER_TEXT_SIZE, "%+.*f%%", percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0, 100 * change);
-    return text;
-}
-
 /* ---- figures ---- */
 
 /* Judged by another figure than the one that is shown. */

@@ -151,7 +151,8 @@ static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedE
 
 static void show_progress(const CheckedEntry *entry, int done, int count, FILE *progress) {
     char name[PROSE_SIZE], step[NUMBER_TEXT_SIZE] = "";
-    if (entry->now.report && entry->now.plan_count > 0) step_text(json_real_at(entry->now.best.step, "seconds", 0), step);
+    if (entry->now.report && entry->now.plan_count > 0)
+        step_text(json_real_at(entry->now.best.step, "seconds", 0), step);
     fprintf(progress, "shardopt: %d of %d: %s: %s%s%s\n", done, count, clean_text(entry->name, name, sizeof name),
             baseline_status_name(entry->status), step[0] ? ", " : "", step);
 }

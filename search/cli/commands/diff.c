@@ -55,7 +55,10 @@ static bool answer(const ReportFile files[2], const DiffChoice *choice, Arena *a
     if (!diff_make(&files[0], &files[1], arena, diff, error)) return false;
     if (choice->quiet) return true;
     if (!draft_open(&draft, error)) return false;
-    bool ok = diff_write(diff, choice->format, (TextOut){draft.file, output_terminal(streams, choice->path)}, error);
+    Diff *page = choice->format == DIFF_HTML ? ARENA_NEW(arena, Diff, 1) : NULL;
+    TextOut out = {draft.file, output_terminal(streams, choice->path)};
+    bool ok = page ? diff_page_rows(diff, arena, page, error) && diff_write_page(page, draft.file, error)
+                   : diff_write(diff, choice->format, out, error);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
