@@ -55,6 +55,7 @@ typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
     Snapshot was, now; /* now.report is NULL for STATUS_ERROR */
+    cJSON *own[2];     /* the documents behind them that the check made: its owner deletes them; NULL: none */
     bool edited;       /* another request than `was` was made for */
     bool has_was;      /* false for STATUS_NEW and for errors of new entries */
     BaselineStatus status;

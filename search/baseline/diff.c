@@ -49,7 +49,8 @@ static const NamedPath DEFAULTS[] = {
     {"objective", "time"},    {"variants", "no"},      {"schedules", "launchable"}, {"precision", "bf16"},
     {"optimizer", "adamw"},   {"remat", "auto"},       {"state_dtypes", "default"}, {"offload", "auto"},
     {"profile", "default"},   {"brute_force", "no"},   {"for", "maxtext"}, {"for", "megatron,torchtitan,deepspeed"},
-    {"nesting", "maxtext"},
+    {"nesting", "maxtext"},   {"nesting", "jax"},      {"nesting", "megatron"},   {"nesting", "torchtitan"},
+    {"nesting", "deepspeed"},
 };
 static bool is_default(const cJSON *option) {
     Prose words = {0};

@@ -249,7 +249,7 @@ void baseline_hint(const BaselineCheck *check, Prose *out) {
     bool passes = baseline_passes(check);
     *out = (Prose){0};
     if (!check->baseline || check->updated || (passes && baseline_count(check, STATUS_BETTER) == 0)) return;
-    prose_add(out, "%sshardopt check --baseline %s --update makes %s plans the baseline.",
-              passes ? "" : "If this is intended, ", clean_name(check->baseline, file),
-              passes ? "the better" : "these");
+    prose_add(out, "%sshardopt check --baseline %s --update makes %s plans the baseline%s.",
+              passes ? "" : "If this is intended, ", clean_name(check->baseline, file), passes ? "the better" : "these",
+              baseline_count(check, STATUS_ERROR) > 0 ? ", once those that cannot be planned are taken out" : "");
 }

@@ -162,7 +162,10 @@ static void write_case(const BaselineCheck *check, const CheckedEntry *entry, FI
     reasons_of(entry, reasons);
     bool failed = !check->updated && fails(entry);
     const char *type = entry->lost_proof && !entry->lost_plan ? "proof" : reasons[0]; /* worse than any figure */
-    const char *tag = !failed ? "system-out" : entry->status == STATUS_WORSE ? "failure" : "error";
+    const char *tag = entry->undecided                 ? "skipped"
+                      : !failed                        ? "system-out"
+                      : entry->status == STATUS_WORSE ? "failure"
+                                                      : "error";
     baseline_words(check, entry, &words);
     fputs("    <testcase classname=\"shardopt.check\"", out);
     attribute("name", entry->name, out);
@@ -176,13 +179,14 @@ static void write_case(const BaselineCheck *check, const CheckedEntry *entry, FI
 
 static void write_junit(const BaselineCheck *check, FILE *out) {
     char counts[96];
+    int skipped = check->entries[0].undecided; /* of a launched plan, which is alone */
     snprintf(counts, sizeof counts, " tests=\"%d\" failures=\"%d\" errors=\"%d\"", check->count,
              check->updated ? 0 : baseline_count(check, STATUS_WORSE),
              check->updated ? 0 : baseline_count(check, STATUS_ERROR));
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"shardopt check\"%s>\n  <testsuite",
             counts);
     attribute("name", check->baseline ? check->baseline : "launched plan", out);
-    fprintf(out, "%s skipped=\"0\">\n    <properties>\n      <property name=\"version\"", counts);
+    fprintf(out, "%s skipped=\"%d\">\n    <properties>\n      <property name=\"version\"", counts, skipped);
     attribute("value", check->version, out);
     fputs("/>\n      <property name=\"data_sha256\"", out);
     attribute("value", check->data_sha256, out);
@@ -251,7 +255,11 @@ static bool write_markdown(const BaselineCheck *check, FILE *out) {
     bool ok = true, passed = baseline_passes(check), moved = check->baseline && check->count > same;
     baseline_headline(check, &headline);
     baseline_hint(check, &hint);
-    fprintf(out, "### Plan quality: %s\n\n", check->updated ? "new baseline" : passed ? "passed" : "failed");
+    fprintf(out, "### Plan quality: %s\n\n",
+            check->updated                ? "new baseline"
+            : check->entries[0].undecided ? "not decided"
+            : passed                      ? "passed"
+                                          : "failed");
     escape_write(ESCAPE_MARKDOWN, headline.text, out);
     fputs("\n\n", out);
     if (moved) ok = write_table(check, true, out);

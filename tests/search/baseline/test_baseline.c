@@ -60,6 +60,12 @@ static cJSON *document(const Sample *sample) {
     return json;
 }
 
+static void end(cJSON *a, cJSON *b, Arena *arena) {
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+    arena_free(arena);
+}
+
 static const struct {
     const char *name;
     Sample now;
@@ -129,8 +135,7 @@ Test(check, one_entry) {
             const char *part = CASES[i].words[line], *text = words.line[line].text;
             cr_expect(!part || strstr(text, part), "%s: line %d lacks \"%s\": %s", CASES[i].name, line, part, text);
         }
-        cJSON_Delete(was);
-        cJSON_Delete(now);
+        end(was, now, &(Arena){0});
     }
 }
 
@@ -182,11 +187,7 @@ static char *written(const BaselineCheck *check, BaselineFormat format) {
     return text;
 }
 
-static int lines(const char *text) {
-    int count = 0;
-    for (; *text; text++) count += *text == '\n';
-    return count;
-}
+static int lines(const char *text) { return *text ? (*text == '\n') + lines(text + 1) : 0; }
 
 /* A model whose name would end a cell, a tag, a command and a line in each of the forms. */
 Test(check, hostile_names) {
@@ -200,9 +201,7 @@ Test(check, hostile_names) {
     CheckedEntry entry = {.name = NAME, .has_was = true};
     BaselineCheck check = {
         .baseline = NAME, .tolerance = tolerance, .entries = &entry, .count = 1, .version = NAME, .data_sha256 = ""};
-    cJSON_ReplaceItemInObject(
-        cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(now, "program"), "data"), "chip"), "file",
-        cJSON_CreateString(NAME));
+    cJSON_ReplaceItemInObject((cJSON *)json_at(now, "program.data.chip"), "file", cJSON_CreateString(NAME));
     cr_assert(snapshot_read(was, "was", &entry.was, &error) && snapshot_read(now, "now", &entry.now, &error));
     baseline_compare(&tolerance, &entry);
 
@@ -229,8 +228,7 @@ Test(check, hostile_names) {
         cJSON_Delete(json);
         free(text);
     }
-    cJSON_Delete(was);
-    cJSON_Delete(now);
+    end(was, now, &(Arena){0});
 }
 
 /* A step of GitHub shows ten errors: nine, and one for all others. Behind the file stands the line of what was read
@@ -257,6 +255,28 @@ Test(check, annotations) {
     }
 }
 
+/* A plan that a limit left undecided has neither passed nor failed; --update does not take what cannot be planned. */
+Test(check, says_what_is_not_known) {
+    static const struct {
+        CheckedEntry entry;
+        const char *baseline, *has;
+        BaselineFormat format;
+    } ROWS[] = {
+        {{.name = "n", .undecided = true}, NULL, "skipped=\"1\"", BASELINE_JUNIT},
+        {{.name = "n", .undecided = true}, NULL, "<skipped>", BASELINE_JUNIT},
+        {{.name = "n", .undecided = true}, NULL, "### Plan quality: not decided", BASELINE_MARKDOWN},
+        {{.name = "n", .status = STATUS_ERROR}, "b", "<error type=\"error\"", BASELINE_JUNIT},
+        {{.name = "n", .status = STATUS_ERROR}, "b", "taken out.", BASELINE_TEXT},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        BaselineCheck check = {.baseline = ROWS[i].baseline, .entries = &ROWS[i].entry, .count = 1, .version = ""};
+        check.data_sha256 = "";
+        char *text = written(&check, ROWS[i].format);
+        cr_expect(strstr(text, ROWS[i].has), "%s", text);
+        free(text);
+    }
+}
+
 /* ---- the file ---- */
 
 static bool read_text(const char *text, bool incomplete, Arena *arena, Baseline *out, cJSON **json, Error *error) {
@@ -275,14 +295,12 @@ Test(check, baselines_that_are_none) {
         {"{}", "b.json", "format_version"},
         {"{\"format_version\":2}", "b.json", "format_version"},
         {"{\"format_version\":1}", "b.json", "request: is missing"},
-        {"{\"format_version\":1,\"request\":{}}", "b.json", "plans: is missing"},
-        {"{\"format_version\":1,\"request\":{},\"plans\":[]}", "b.json", "search.proof"},
-        {"{\"format_version\":1,\"request\":{},\"plans\":[],\"search\":{\"proof\":\"x\"}}", "b.json",
-         "is not a kind of proof"},
-        {"{\"format_version\":1,\"request\":{},\"plans\":[7],\"search\":{\"proof\":\"gap\"}}", "b.json: plans[0]",
-         "is not a plan"},
-        {"{\"format_version\":1,\"request\":{},\"plans\":[{}],\"search\":{\"proof\":\"gap\"}}", "b.json: plans[0]",
-         "axes"},
+#define REPORT(plans, proof) "{\"format_version\":1,\"request\":{}" plans ",\"search\":{" proof "}}"
+        {REPORT("", ""), "b.json", "plans: is missing"},
+        {REPORT(",\"plans\":[]", ""), "b.json", "search.proof"},
+        {REPORT(",\"plans\":[]", "\"proof\":\"x\""), "b.json", "is not a kind of proof"},
+        {REPORT(",\"plans\":[7]", "\"proof\":\"gap\""), "b.json: plans[0]", "is not a plan"},
+        {REPORT(",\"plans\":[{}]", "\"proof\":\"gap\""), "b.json: plans[0]", "axes"},
         {"[{\"point\":0,\"report\":null,\"message\":\"3x3 is no slice\"}]", "b.json: [0]", "3x3 is no slice"},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -294,8 +312,7 @@ Test(check, baselines_that_are_none) {
         cr_expect_eq(error.kind, ERROR_INPUT, "%s", ROWS[i].text);
         cr_expect_str_eq(error.where, ROWS[i].where, "%s: %s", ROWS[i].text, error.text);
         cr_expect(strstr(error.text, ROWS[i].what), "%s: %s", ROWS[i].text, error.text);
-        cJSON_Delete(json);
-        arena_free(&arena);
+        end(json, NULL, &arena);
     }
 }
 
@@ -332,8 +349,7 @@ Test(check, names) {
     cr_assert(read_text(text.text, true, &arena, &baseline, &json, &error), "%s: %s", error.where, error.text);
     cr_assert_eq(baseline.count, COUNT_OF(ROWS));
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) cr_expect_str_eq(baseline.entries[i].name, ROWS[i].name);
-    cJSON_Delete(json);
-    arena_free(&arena);
+    end(json, NULL, &arena);
 }
 
 /* A file pasted together has thousands of entries of one name, some alike, some not. Each is named in a walk, not
@@ -353,12 +369,11 @@ Test(check, thousands_of_one_name) {
             json_add_whole(request, arena_format(&arena, "option_%d", k), k == CHANGED ? i / 2 : k);
     }
     cr_assert(baseline_read(all, "pasted", true, &arena, &baseline, &error), "%s", error.text);
-    cr_expect(strstr(baseline.entries[0].name, ", option_7 0 (1)") != NULL, "%s", baseline.entries[0].name);
-    cr_expect(strstr(baseline.entries[1].name, ", option_7 0 (2)") != NULL, "%s", baseline.entries[1].name);
+    for (int i = 0; i < 2; i++)
+        cr_expect(strstr(baseline.entries[i].name, i ? ", option_7 0 (2)" : ", option_7 0 (1)"));
     const char *last = baseline.entries[COUNT - 1].name;
     cr_expect(strstr(last, ", option_7 4999 (2)") != NULL && strstr(last, "option_8") == NULL, "%s", last);
-    cJSON_Delete(all);
-    arena_free(&arena);
+    end(all, NULL, &arena);
 }
 
 /* What is short reads back as what it was made of. */
@@ -400,13 +415,13 @@ Test(diff, by_hand_and_hostile) {
     cr_assert(diff_make(&(ReportFile){a, "a.json"}, &(ReportFile){b, NAME}, &arena, &diff, &error), "%s: %s",
               error.where, error.text);
     cr_expect(diff.different && cJSON_IsTrue(json_at(diff.json, "different")));
+    const cJSON *plans = json_at(diff.json, "plans");
     cr_expect_eq(cJSON_GetArraySize(json_at(diff.json, "request")), 1);
     cr_expect_eq(cJSON_GetArraySize(json_at(diff.json, "terms_seconds")), 2);
     cr_expect_float_eq(json_real_at(diff.json, "terms_seconds.fsdp.b", 0), 0.7, 1e-12);
     cr_expect_float_eq(json_real_at(diff.json, "terms_seconds.fsdp.a", 0), 0.5, 1e-12);
-    cr_assert_eq(cJSON_GetArraySize(json_at(diff.json, "plans")), 1);
-    cr_expect_eq(json_real_at(json_at(diff.json, "plans")->child, "rank_a", 0), 1);
-    cr_expect_eq(json_real_at(json_at(diff.json, "plans")->child, "step_seconds_b", 0), 2.2);
+    cr_assert_eq(cJSON_GetArraySize(plans), 1);
+    cr_expect(json_real_at(plans->child, "rank_a", 0) == 1 && json_real_at(plans->child, "step_seconds_b", 0) == 2.2);
     for (DiffFormat format = 0; format < DIFF_FORMATS; format++) {
         char *text = NULL;
         size_t length = 0;
@@ -427,9 +442,7 @@ Test(diff, by_hand_and_hostile) {
     cr_assert(diff_make(&(ReportFile){a, "a.json"}, &(ReportFile){a, "a.json"}, &arena, &diff, &error));
     cr_expect_not(diff.different);
     cJSON_Delete(diff.json);
-    cJSON_Delete(a);
-    cJSON_Delete(b);
-    arena_free(&arena);
+    end(a, b, &arena);
 }
 
 /* An option that one of two reports has asks something else, unless it is the default: a report of another version, or
@@ -457,9 +470,7 @@ Test(diff, defaults_are_no_difference) {
         cr_expect_eq(diff.different, ROWS[i / 2].differs, "%s %s", key, value);
         cr_expect_eq(json_at(json_at(diff.json, "request"), key) != NULL, ROWS[i / 2].differs, "%s %s", key, value);
         cJSON_Delete(diff.json);
-        cJSON_Delete(a);
-        cJSON_Delete(b);
-        arena_free(&arena);
+        end(a, b, &arena);
     }
 }
 
@@ -467,13 +478,12 @@ Test(diff, defaults_are_no_difference) {
 Test(diff, no_list_is_cut) {
     enum { MANY = 300 };
     cJSON *a = document(&BASE), *b = document(&BASE);
+    Arena arena = {0};
     for (int i = 0; i < MANY; i++) {
-        char key[16];
-        snprintf(key, sizeof key, "key%d", i);
+        const char *key = arena_format(&arena, "key%d", i);
         cJSON_AddNumberToObject(cJSON_GetObjectItem(a, "request"), key, 1);
         cJSON_AddNumberToObject(cJSON_GetObjectItem(b, "request"), key, 2);
     }
-    Arena arena = {0};
     Error error = {0};
     Differences diff;
     cr_assert(diff_make(&(ReportFile){a, "a"}, &(ReportFile){b, "b"}, &arena, &diff, &error), "%s", error.text);
@@ -482,14 +492,8 @@ Test(diff, no_list_is_cut) {
     cJSON_Delete(diff.json);
     cJSON *terms = (cJSON *)json_at(cJSON_GetObjectItem(a, "plans")->child, "step.terms_seconds");
     cr_assert(cJSON_IsObject(terms));
-    for (int i = 0; i <= SNAPSHOT_TERMS_MAX; i++) {
-        char key[16];
-        snprintf(key, sizeof key, "term%d", i);
-        cJSON_AddNumberToObject(terms, key, 1);
-    }
+    for (int i = 0; i <= SNAPSHOT_TERMS_MAX; i++) cJSON_AddNumberToObject(terms, arena_format(&arena, "term%d", i), 1);
     cr_expect_not(diff_make(&(ReportFile){a, "a"}, &(ReportFile){b, "b"}, &arena, &diff, &error));
     cr_expect(strstr(error.text, "step.terms_seconds") && strstr(error.text, "at most 32"), "%s", error.text);
-    cJSON_Delete(a);
-    cJSON_Delete(b);
-    arena_free(&arena);
+    end(a, b, &arena);
 }
