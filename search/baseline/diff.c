@@ -62,17 +62,13 @@ static bool is_default(const cJSON *option) {
     return false;
 }
 
-/* Whether an option is the same in both, whose values may be NULL: by the model and chip that it came to, whatever
- * they were called; of serving, by what `request` says is in force. */
-static bool is_in_force(const Walk *walk, const cJSON *a, const cJSON *b) {
-    static const NamedPath IN_FORCE[] = {{"model", "program.data.model.sha256"}, {"chip", "mesh.chip"}};
-    char path[80] = "";
-    if (!walk->a.kind->command && (!a || !b)) return is_default(a ? a : b);
-    if (!a || !b) snprintf(path, sizeof path, "request.%.64s", (a ? a : b)->string);
-    for (size_t i = 0; i < COUNT_OF(IN_FORCE); i++)
-        if (strcmp((a ? a : b)->string, IN_FORCE[i].name) == 0) snprintf(path, sizeof path, "%s", IN_FORCE[i].path);
-    const cJSON *x = path[0] ? json_at(walk->a.report, path) : NULL, *y = x ? json_at(walk->b.report, path) : NULL;
-    return y && cJSON_Compare(x, y, true);
+/* Whether an option that one report alone has changes nothing: of serving, where `request` says that both have the same
+ * in force. */
+static bool is_in_force(const Walk *walk, const cJSON *option) {
+    char path[80];
+    snprintf(path, sizeof path, "request.%.64s", option->string);
+    const cJSON *x = json_at(walk->a.report, path), *y = json_at(walk->b.report, path);
+    return walk->a.kind->command ? x && y && cJSON_Compare(x, y, true) : is_default(option);
 }
 
 /* All options of both, those of A in their order. */
@@ -80,8 +76,8 @@ static void add_request(Walk *walk, cJSON *to) {
     const cJSON *of[2] = {report_options(walk->a.report), report_options(walk->b.report)}, *item;
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(item, of[side]) {
             const cJSON *other = cJSON_GetObjectItemCaseSensitive(of[!side], item->string);
-            const cJSON *a = side ? other : item, *b = side ? item : other;
-            if (!(side && other) && !is_in_force(walk, a, b)) add_value(walk, to, item->string, a, b);
+            if (other ? side == 0 : !is_in_force(walk, item))
+                add_value(walk, to, item->string, side ? other : item, side ? item : other);
         }
 }
 

@@ -455,7 +455,7 @@ Test(diff, defaults_are_no_difference) {
         {"precision", "\"bf16\"", false}, {"precision", "\"fp8\"", true},   {"variants", "false", false},
         {"variants", "true", true},        {"batch_tolerance", "0", false},  {"batch_tolerance", "0.1", true},
         {"hbm_reserve", "0.1", false},     {"require", "\"fsdp=2\"", true}, {"for", "\"maxtext\"", false},
-        {"for", "\"jax\"", true},          {"model", "\"8b\"", false},       {"chip", "\"c again\"", false},
+        {"for", "\"jax\"", true},          {"model", "\"m\"", true},       {"chip", "\"c again\"", true},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS) * 2; i++) {
         cJSON *a = document(&BASE), *b = document(&BASE);
