@@ -52,10 +52,12 @@ static const NamedPath DEFAULTS[] = {
     {"nesting", "maxtext"},   {"nesting", "jax"},      {"nesting", "megatron"},   {"nesting", "torchtitan"},
     {"nesting", "deepspeed"},
 };
-static bool is_default(const cJSON *option) {
+/* `without`: the request lacking it. Of several launchers it has `stack` and `nesting` only where they are typed. */
+static bool is_default(const cJSON *option, const cJSON *without) {
+    bool typed = strcmp(option->string, "stack") == 0 || strcmp(option->string, "nesting") == 0;
     Prose words = {0};
     snapshot_words(option, &words);
-    for (size_t i = 0; i < COUNT_OF(DEFAULTS); i++)
+    for (size_t i = 0; i < COUNT_OF(DEFAULTS) && !(typed && strchr(json_text_at(without, "for"), ',')); i++)
         if (strcmp(option->string, DEFAULTS[i].name) == 0 &&
             (!DEFAULTS[i].path || strcmp(words.text, DEFAULTS[i].path) == 0))
             return true;
@@ -64,11 +66,11 @@ static bool is_default(const cJSON *option) {
 
 /* Whether an option that one report alone has changes nothing: of serving, where `request` says that both have the same
  * in force. */
-static bool is_in_force(const Walk *walk, const cJSON *option) {
+static bool is_in_force(const Walk *walk, const cJSON *option, const cJSON *without) {
     char path[80];
     snprintf(path, sizeof path, "request.%.64s", option->string);
     const cJSON *x = json_at(walk->a.report, path), *y = json_at(walk->b.report, path);
-    return walk->a.kind->command ? x && y && cJSON_Compare(x, y, true) : is_default(option);
+    return walk->a.kind->command ? x && y && cJSON_Compare(x, y, true) : is_default(option, without);
 }
 
 /* All options of both, those of A in their order. */
@@ -76,7 +78,7 @@ static void add_request(Walk *walk, cJSON *to) {
     const cJSON *of[2] = {report_options(walk->a.report), report_options(walk->b.report)}, *item;
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(item, of[side]) {
             const cJSON *other = cJSON_GetObjectItemCaseSensitive(of[!side], item->string);
-            if (other ? side == 0 : !is_in_force(walk, item))
+            if (other ? side == 0 : !is_in_force(walk, item, of[!side]))
                 add_value(walk, to, item->string, side ? other : item, side ? item : other);
         }
 }
