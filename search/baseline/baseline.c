@@ -13,70 +13,55 @@ enum { REQUEST_OPTIONS_MAX = 128 }; /* there are half as many */
 
 /* ---- names ---- */
 
-/* What a name has anyway, or what makes no difference to the plan. */
-static bool in_every_name(const char *key) {
-    static const char *const KEYS[] = {"model",    "chip",      "slice",      "slices",      "pods",          "nodes",
-                                       "chips",    "batch",     "seq",        "tokens",      "gpus_per_node", "top",
-                                       "variants", "sequences", "time_limit", "memory_limit"};
-    for (size_t i = 0; i < COUNT_OF(KEYS); i++)
-        if (strcmp(key, KEYS[i]) == 0) return true;
-    return false;
-}
-
 /* A value as people write it on the command line: "256Ki", "0.1", "maxtext". */
-static const char *value_words(const cJSON *value, char *text, size_t size) {
+static const char *value_words(const cJSON *value, char text[PROSE_NAME_SIZE]) {
     static const char *const SUFFIXES[] = {"", "Ki", "Mi", "Gi"};
-    if (cJSON_IsString(value)) return clean_text(value->valuestring, text, size);
-    if (!cJSON_IsNumber(value)) {
-        snprintf(text, size, "%s", cJSON_IsTrue(value) ? "yes" : cJSON_IsFalse(value) ? "no" : "-");
-        return text;
-    }
-    double number = value->valuedouble;
+    if (cJSON_IsString(value)) return clean_name(value->valuestring, text);
+    double number = cJSON_IsNumber(value) ? value->valuedouble : 0;
     size_t suffix = 0;
     while (suffix + 1 < COUNT_OF(SUFFIXES) && number >= 1024 && number < 9e15 && (int64_t)number % 1024 == 0 &&
            number == (double)(int64_t)number)
         number /= 1024, suffix++;
-    snprintf(text, size, "%.10g%s", number, SUFFIXES[suffix]);
+    if (cJSON_IsNumber(value))
+        snprintf(text, PROSE_NAME_SIZE, "%.10g%s", number, SUFFIXES[suffix]);
+    else
+        snprintf(text, PROSE_NAME_SIZE, "%s", cJSON_IsTrue(value) ? "yes" : cJSON_IsFalse(value) ? "no" : "-");
     return text;
 }
 
-static const char *words_at(const cJSON *request, const char *key, char *text, size_t size) {
-    return value_words(cJSON_GetObjectItemCaseSensitive(request, key), text, size);
+/* Adds the value of an option between two texts; false: the request has none. */
+static bool add_option(const cJSON *request, const char *key, const char *before, const char *behind, Prose *to) {
+    char text[PROSE_NAME_SIZE];
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(request, key);
+    if (value) prose_add(to, "%s%s%s", before, value_words(value, text), behind);
+    return value != NULL;
 }
 
 /* "4x4 of tpu-v5e", "2 slices of 4x4 of tpu-v5e", "64 nodes of h100". */
 static void machine_words(const cJSON *request, Prose *to) {
     static const char *const COUNTS[] = {"pods", "nodes", "chips"};
-    char value[128], chip[PROSE_NAME_SIZE] = "the default chip"; /* options of serving are those that were given */
-    const cJSON *slices = cJSON_GetObjectItemCaseSensitive(request, "slices");
-    if (cJSON_GetObjectItemCaseSensitive(request, "chip")) words_at(request, "chip", chip, sizeof chip);
-    if (cJSON_GetObjectItemCaseSensitive(request, "slice")) {
-        if (slices) prose_add(to, "%s slices of ", value_words(slices, value, sizeof value));
-        prose_add(to, "%s of %s", words_at(request, "slice", value, sizeof value), chip);
-        return;
-    }
-    for (size_t i = 0; i < COUNT_OF(COUNTS); i++) {
+    char text[PROSE_NAME_SIZE];
+    bool said = cJSON_GetObjectItemCaseSensitive(request, "slice");
+    if (said) add_option(request, "slices", "", " slices of ", to);
+    if (said) add_option(request, "slice", "", " of ", to);
+    for (size_t i = 0; i < COUNT_OF(COUNTS) && !said; i++) {
         const cJSON *count = cJSON_GetObjectItemCaseSensitive(request, COUNTS[i]);
         if (!count) continue;
-        value_words(count, value, sizeof value);
-        prose_add(to, "%s %.*s of ", value, (int)strlen(COUNTS[i]) - (strcmp(value, "1") == 0), COUNTS[i]);
-        if (cJSON_GetObjectItemCaseSensitive(request, "gpus_per_node"))
-            prose_add(to, "%s ", words_at(request, "gpus_per_node", value, sizeof value));
-        prose_add(to, "%s", chip);
-        return;
+        bool one = strcmp(value_words(count, text), "1") == 0;
+        prose_add(to, "%s %.*s of ", text, (int)strlen(COUNTS[i]) - one, COUNTS[i]);
+        said = true;
+        add_option(request, "gpus_per_node", "", " ", to);
     }
-    prose_add(to, "%s", chip);
+    if (!add_option(request, "chip", "", "", to)) prose_add(to, "the default chip"); /* serving has what was given */
 }
 
 const char *baseline_name(const cJSON *request, Arena *arena) {
     Prose name = {0};
-    char value[128];
-    prose_add(&name, "%s on ", words_at(request, "model", value, sizeof value));
+    if (!add_option(request, "model", "", "", &name)) prose_add(&name, "-");
+    prose_add(&name, " on ");
     machine_words(request, &name);
-    if (cJSON_GetObjectItemCaseSensitive(request, "sequences"))
-        prose_add(&name, ", %s sequences", words_at(request, "sequences", value, sizeof value));
-    else if (cJSON_GetObjectItemCaseSensitive(request, "batch"))
-        prose_add(&name, ", %s tokens", words_at(request, "batch", value, sizeof value));
+    if (!add_option(request, "sequences", ", ", " sequences", &name))
+        add_option(request, "batch", ", ", " tokens", &name);
     const cJSON *seq = cJSON_GetObjectItemCaseSensitive(request, "seq");
     if (cJSON_IsNumber(seq)) prose_add(&name, ", seq %.0f", seq->valuedouble);
     return arena_text(arena, name.text);
@@ -117,8 +102,7 @@ static bool request_sha256(const cJSON *request, char hex[SHA256_HEX_SIZE]) {
 /* An entry among those of its name. */
 typedef struct {
     const char *name;
-    const cJSON *request;
-    int entry;
+    BaselineEntry *entry;
 } Named;
 
 static int by_name(const void *a, const void *b) {
@@ -127,56 +111,42 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Behind the last that has the name of the one at `from`. */
-static int end_of_name(const Named *all, int from, int count) {
-    int to = from + 1;
-    while (to < count && strcmp(all[from].name, all[to].name) == 0) to++;
-    return to;
-}
-
-typedef struct {
-    const char *key[REQUEST_OPTIONS_MAX * 2];
-    int count;
-} Keys;
-
-static bool has_key(const Keys *keys, const char *key) {
-    for (int i = 0; i < keys->count; i++)
-        if (strcmp(keys->key[i], key) == 0) return true;
-    return false;
-}
-
-/* Adds the options of one request that another has not, or has with another value. */
-static void add_differences(const cJSON *one, const cJSON *other, Keys *to) {
+/* Adds the options of one request that another has not, or has with another value, to those in which entries of one
+ * name differ; not those that every name has, or that make no difference to the plan. */
+static void add_differences(const cJSON *one, const cJSON *other, cJSON *to) {
+    static const char NAMED[] = " model chip slice slices pods nodes chips batch seq tokens gpus_per_node top variants"
+                                " sequences time_limit memory_limit ";
     const cJSON *option;
     cJSON_ArrayForEach(option, one) {
-        const char *key = option->string;
-        if (to->count < (int)COUNT_OF(to->key) && !in_every_name(key) && !has_key(to, key) &&
-            !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(other, key), true))
-            to->key[to->count++] = key;
+        char word[48];
+        snprintf(word, sizeof word, " %.44s ", option->string);
+        if (!strstr(NAMED, word) && !cJSON_GetObjectItemCaseSensitive(to, option->string) &&
+            !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(other, option->string), true))
+            json_add_bool(to, option->string, true);
     }
 }
 
 /* Appends ", key value" of the options that are not all alike. Whoever differs from another differs from the first, or
  * the first does from it; that makes one walk of what would be all pairs. */
 static bool name_by_options(Named *named, int count, Arena *arena) {
-    Keys keys = {.count = 0};
-    for (int i = 1; i < count; i++) {
-        add_differences(named[i].request, named[0].request, &keys);
-        add_differences(named[0].request, named[i].request, &keys);
+    const cJSON *first = report_options(named->entry->report), *option;
+    cJSON *differ = cJSON_CreateObject();
+    bool ok = differ != NULL;
+    for (int i = 1; i < count && cJSON_GetArraySize(differ) < REQUEST_OPTIONS_MAX; i++) {
+        add_differences(report_options(named[i].entry->report), first, differ);
+        add_differences(first, report_options(named[i].entry->report), differ);
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && ok; i++) {
         Prose name = {0};
-        const cJSON *option;
+        char value[PROSE_NAME_SIZE], key[64];
         prose_add(&name, "%s", named[i].name);
-        cJSON_ArrayForEach(option, named[i].request) {
-            char value[128], key[64];
-            if (has_key(&keys, option->string))
-                prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key),
-                          value_words(option, value, sizeof value));
-        }
-        if (!(named[i].name = arena_text(arena, name.text))) return false;
+        cJSON_ArrayForEach(option, report_options(named[i].entry->report))
+            if (cJSON_GetObjectItemCaseSensitive(differ, option->string))
+                prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key), value_words(option, value));
+        ok = (named[i].name = arena_text(arena, name.text)) != NULL;
     }
-    return true;
+    cJSON_Delete(differ);
+    return ok;
 }
 
 /* By model, machine and batch; where several have one name, by what else differs; those that nothing distinguishes have
@@ -187,36 +157,24 @@ static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
     Named *all = ARENA_NEW(&own, Named, (size_t)count);
     bool ok = all != NULL;
     for (int i = 0; i < count && ok; i++) {
-        const cJSON *request = report_options(baseline->entries[i].report);
-        all[i] = (Named){baseline_name(request, arena), request, i};
+        BaselineEntry *entry = &baseline->entries[i];
+        all[i] = (Named){baseline_name(report_options(entry->report), arena), entry};
         ok = all[i].name != NULL;
     }
-    if (ok) qsort(all, (size_t)count, sizeof *all, by_name);
-    for (int from = 0, to; from < count && ok; from = to) {
-        to = end_of_name(all, from, count);
-        ok = to == from + 1 || name_by_options(all + from, to - from, arena);
-    }
-    if (ok) qsort(all, (size_t)count, sizeof *all, by_name);
-    for (int from = 0, to; from < count && ok; from = to) {
-        to = end_of_name(all, from, count);
-        for (int i = from; i < to && ok; i++) {
-            const char *name = to - from > 1 ? arena_format(arena, "%s (%d)", all[i].name, i - from + 1) : all[i].name;
-            baseline->entries[all[i].entry].name = name;
-            ok = name != NULL;
+    for (int numbers = 0; numbers < 2 && ok; numbers++) {
+        qsort(all, (size_t)count, sizeof *all, by_name);
+        for (int from = 0, to; from < count && ok; from = to) {
+            for (to = from + 1; to < count && strcmp(all[from].name, all[to].name) == 0;) to++;
+            if (!numbers && to > from + 1) ok = name_by_options(all + from, to - from, arena);
+            for (int i = from; i < to && ok && numbers; i++) {
+                const char **name = &all[i].entry->name;
+                *name = to > from + 1 ? arena_format(arena, "%s (%d)", all[i].name, i - from + 1) : all[i].name;
+                ok = *name != NULL;
+            }
         }
     }
     arena_free(&own);
     return ok || error_memory(error);
-}
-
-/* Whether the request is another than its plan was made for, as far as the entry says. */
-static bool find_edit(BaselineEntry *entry, Error *error) {
-    const char *before = json_text_at(entry->report, "request_sha256");
-    char now[SHA256_HEX_SIZE];
-    if (!before[0]) return true;
-    if (!request_sha256(cJSON_GetObjectItemCaseSensitive(entry->report, "request"), now)) return error_memory(error);
-    entry->edited = strcmp(before, now) != 0;
-    return true;
 }
 
 /* ---- reading ---- */
@@ -234,18 +192,26 @@ static bool unwrap(const cJSON *json, const char *where, const cJSON **report, E
 
 static bool read_entry(const cJSON *json, const char *where, bool incomplete, BaselineEntry *out, Error *error) {
     int64_t version;
+    char sha256[SHA256_HEX_SIZE];
     out->where = where;
     if (!unwrap(json, where, &out->report, error)) return false;
-    out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, report_kind(out->report)->plans);
-    if (cJSON_GetArraySize(report_options(out->report)) > REQUEST_OPTIONS_MAX)
+    const cJSON *report = out->report, *request = cJSON_GetObjectItemCaseSensitive(report, "request");
+    out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(report, report_kind(report)->plans);
+    if (cJSON_GetArraySize(report_options(report)) > REQUEST_OPTIONS_MAX)
         return error_set(error, ERROR_INPUT, where,
                          "request: has more than %d options; give a report as it was written", REQUEST_OPTIONS_MAX);
-    if (out->has_plans) return snapshot_read(out->report, where, &out->was, error) && find_edit(out, error);
-    if (!cJSON_IsObject(out->report))
+    if (out->has_plans) {
+        const char *made_for = json_text_at(report, "request_sha256"); /* whether somebody edited the request since */
+        if (!snapshot_read(report, where, &out->was, error)) return false;
+        if (made_for[0] && !request_sha256(request, sha256)) return error_memory(error);
+        out->edited = made_for[0] && strcmp(made_for, sha256) != 0;
+        return true;
+    }
+    if (!cJSON_IsObject(report))
         return error_set(error, ERROR_INPUT, where,
                          "is not a report; give one written by `shardopt plan --format json`");
-    return json_whole(out->report, "format_version", 1, 1, where, &version, error) &&
-           (cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(out->report, "request")) ||
+    return json_whole(report, "format_version", 1, 1, where, &version, error) &&
+           (cJSON_IsObject(request) ||
             error_set(error, ERROR_INPUT, where, "request: is missing; give the options of the plan"));
 }
 
@@ -273,62 +239,50 @@ bool baseline_read(const cJSON *json, const char *file, bool incomplete, Arena *
 
 /* ---- the short form ---- */
 
-static bool copy(const cJSON *from, const char *const *keys, size_t count, cJSON *to) {
-    for (size_t i = 0; i < count; i++) {
-        const cJSON *item = cJSON_GetObjectItemCaseSensitive(from, keys[i]);
-        cJSON *own = item ? cJSON_Duplicate(item, true) : NULL;
+/* Copies what a list names, key by key: "mfu" whole, "machine: text" of an object some of its own. False: memory is
+ * out. */
+static bool keep(const cJSON *from, const char *const *list, cJSON *to) {
+    for (; *list; list++) {
+        char name[40];
+        size_t size = strcspn(*list, ":");
+        snprintf(name, sizeof name, "%.*s", (int)size, *list);
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(from, name);
         if (!item) continue;
-        if (own && cJSON_AddItemToObject(to, keys[i], own)) continue;
-        cJSON_Delete(own);
-        return false;
+        bool some = (*list)[size] == ':';
+        cJSON *own = some ? cJSON_CreateObject() : cJSON_Duplicate(item, true);
+        if (!own || !cJSON_AddItemToObject(to, name, own)) return cJSON_Delete(own), false;
+        for (const char *word = *list + size; some && *word; word += size) {
+            word += strspn(word, ": ");
+            size = strcspn(word, " ");
+            snprintf(name, sizeof name, "%.*s", (int)size, word);
+            if (!keep(item, (const char *const[]){name, NULL}, own)) return false;
+        }
     }
     return true;
 }
 
-static bool copy_part(const cJSON *from, const char *key, const char *const *keys, size_t count, cJSON *to) {
-    const cJSON *part = cJSON_GetObjectItemCaseSensitive(from, key);
-    if (!part) return true;
-    cJSON *json = json_add_object(to, key);
-    return json && copy(part, keys, count, json);
-}
-
-#define COPY(from, to, ...)                                                                                            \
-    copy(from, (const char *const[]){__VA_ARGS__}, COUNT_OF(((const char *const[]){__VA_ARGS__})), to)
-#define COPY_PART(from, to, key, ...)                                                                                  \
-    copy_part(from, key, (const char *const[]){__VA_ARGS__}, COUNT_OF(((const char *const[]){__VA_ARGS__})), to)
-
-/* What names the plan (and lets `explain --from` take it), and its figures with the sums behind them. */
-static bool copy_plan(const cJSON *plan, cJSON *to) {
-    return COPY(plan, to, "notation", "axes", "expert_grid") && COPY_PART(plan, to, "machine", "text") &&
-           COPY(plan, to, "batch", "nesting", "placement") &&
-           COPY_PART(plan, to, "knobs", "microbatches", "microbatch_sequences", "schedule", "virtual_stages",
-                     "zero_stage", "context_method", "regather", "stages", "ulysses", "sequence_parameters",
-                     "tensor_overlap", "offload_optimizer") &&
-           COPY(plan, to, "chips_used", "ranked_seconds") &&
-           COPY_PART(plan, to, "step", "seconds", "compute_seconds", "exposed_communication_seconds", "bubble_seconds",
-                     "optimizer_seconds", "other_seconds", "terms_seconds") &&
-           COPY(plan, to, "bound_by", "mfu", "peak_flops_per_chip", "tokens_per_second_per_chip", "memory");
-}
-
 cJSON *baseline_compact(const cJSON *report, const cJSON *request) {
-    cJSON *json = cJSON_CreateObject();
-    cJSON *own = cJSON_Duplicate(request, true);
-    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
-    bool ok = json && own && COPY(report, json, "format_version", "program");
+    static const char *const HEAD[] = {"format_version", "program", NULL};
+    static const char *const FACTS[] = {"model: name parameters active_parameters flops_per_token",
+                                        "mesh: chip chips devices text axes", "search: proof gap", NULL};
+    /* What names the plan (and lets `explain --from` take it), and its figures with the sums behind them. */
+    static const char *const PLAN[] = {
+        "notation", "axes", "expert_grid", "machine: text", "batch", "nesting", "placement",
+        "knobs: microbatches microbatch_sequences schedule virtual_stages zero_stage context_method regather stages"
+        " ulysses sequence_parameters tensor_overlap offload_optimizer",
+        "chips_used", "ranked_seconds",
+        "step: seconds compute_seconds exposed_communication_seconds bubble_seconds optimizer_seconds other_seconds"
+        " terms_seconds",
+        "bound_by", "mfu", "peak_flops_per_chip", "tokens_per_second_per_chip", "memory", NULL};
+    static const char *const TAIL[] = {"shortfall: notation needed_bytes limit_bytes", NULL};
     char hex[SHA256_HEX_SIZE];
-    ok = ok && request_sha256(request, hex);
-    if (ok && cJSON_AddItemToObject(json, "request", own))
-        own = NULL;
-    else
-        ok = false;
-    ok = ok && json_add_text(json, "request_sha256", hex);
-    ok = ok && COPY_PART(report, json, "model", "name", "parameters", "active_parameters", "flops_per_token") &&
-         COPY_PART(report, json, "mesh", "chip", "chips", "devices", "text", "axes") &&
-         COPY_PART(report, json, "search", "proof", "gap");
-    cJSON *list = ok ? json_add_array(json, "plans") : NULL;
-    cJSON *plan = list && plans && plans->child ? json_add_object(list, NULL) : NULL;
-    ok = list && (!plans || !plans->child || (plan && copy_plan(plans->child, plan))) &&
-         COPY_PART(report, json, "shortfall", "notation", "needed_bytes", "limit_bytes");
+    cJSON *json = cJSON_CreateObject(), *own = cJSON_Duplicate(request, true), *plans = NULL;
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(report, "plans"), 0);
+    bool ok = json && own && keep(report, HEAD, json) && request_sha256(request, hex);
+    if (ok && cJSON_AddItemToObject(json, "request", own)) own = NULL;
+    ok = ok && !own && json_add_text(json, "request_sha256", hex) && keep(report, FACTS, json) &&
+         (plans = json_add_array(json, "plans")) && (!first || keep(first, PLAN, json_add_object(plans, NULL))) &&
+         keep(report, TAIL, json);
     if (ok) return json;
     cJSON_Delete(own);
     cJSON_Delete(json);

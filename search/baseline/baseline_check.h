@@ -6,13 +6,9 @@
 #include "base/text/terminal.h"
 #include "search/baseline/snapshot.h"
 
-/* What is compared is the `checked` of the reports' kind; of training: the step (for as many tokens as were requested,
- * where the batch moved; under another objective what that counts), MFU, and the share of usable HBM. */
-typedef enum { BASELINE_STEP, BASELINE_MFU, BASELINE_MEMORY, BASELINE_FIGURES = CHECKED_FIGURES } BaselineFigure;
-
-/* How much worse is still as good; shares. */
+/* How much worse is still as good: a share for each of the `checked` figures of the reports' kind. */
 typedef struct {
-    double of[BASELINE_FIGURES];
+    double of[CHECKED_FIGURES];
 } Tolerance;
 
 /* "1%" or "0.01"; a number above 1 is to have its sign. */
@@ -33,31 +29,25 @@ const char *baseline_status_name(BaselineStatus status); /* "same" "better" "wor
 
 typedef struct {
     double was, now;
-    double change; /* now / was - 1, whichever way is good */
+    double change; /* of what it is judged by: now / was - 1, whichever way is good */
     bool worse, better;
 } FigureChange;
 
-/* The inputs of an answer that may have changed. */
-typedef enum {
-    CAUSE_REQUEST, /* edited in the baseline */
-    CAUSE_MODEL,
-    CAUSE_CHIP,
-    CAUSE_PROFILE,
-    CAUSE_OPTIMIZER,
-    CAUSE_DATA,    /* some data file; the baseline does not say which */
-    CAUSE_VERSION, /* of the program */
-    CAUSE_PROGRAM, /* the program under the same version, since nothing else changed */
-    CAUSE_LIMIT,   /* a time limit */
-    CAUSE_COUNT
-} CauseKind;
-const char *cause_name(CauseKind kind); /* "model" ... "time_limit" */
-
-enum { CAUSES_MAX = CAUSE_COUNT, CAUSE_SIZE = 896 };
+/* An input of an answer that differs between two reports. */
+enum { CAUSES_MAX = 9, CAUSE_SIZE = 896 };
 typedef struct {
-    CauseKind kind;
+    const char *kind;      /* "request" (edited in the baseline), "model", "chip", "profile", "optimizer", "data" (some
+                            * file: the baseline does not say which), "version" and "program" (the same version, and
+                            * nothing else changed), "time_limit" */
+    const char *what;      /* "the program"; NULL: its file */
     char file[192];        /* "mesh/catalog/tpu-v5e.json"; "": none */
     char text[CAUSE_SIZE]; /* a clause: "mesh/catalog/tpu-v5e.json changed (links of x, y 45.0 GB/s -> 36.0 GB/s)" */
 } Cause;
+
+/* What differs of the data and the program that two reports rest on, behind that the request was `edited`. At least one
+ * cause where something `moved`. Returns how many. */
+int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool moved, Cause out[CAUSES_MAX]);
+void causes_add_json(cJSON *to, const Cause *causes, int count); /* to a list */
 
 /* The price today of the baseline's plan, which is computed if another plan took its place. */
 typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN_NONE } OldPlan;
@@ -65,13 +55,12 @@ typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
     Snapshot was, now; /* now.report is NULL for STATUS_ERROR */
+    cJSON *own[2];     /* the documents behind them that the check made: its owner deletes them; NULL: none */
     bool edited;       /* another request than `was` was made for */
     bool has_was;      /* false for STATUS_NEW and for errors of new entries */
     BaselineStatus status;
-    FigureChange figures[BASELINE_FIGURES]; /* where both have a plan */
+    FigureChange figures[CHECKED_FIGURES]; /* where both have a plan */
     bool lost_plan, lost_proof, found_plan, found_proof;
-    Cause causes[CAUSES_MAX]; /* where something moved */
-    int cause_count;
     bool same_plan;
     OldPlan old_plan;
     double old_plan_seconds; /* of OLD_PLAN_PRICED */
@@ -86,19 +75,16 @@ static inline bool baseline_has_both(const CheckedEntry *entry) {
     return entry->has_was && entry->was.plan_count > 0 && entry->now.plan_count > 0;
 }
 
+/* The causes of what moved, as causes_find() has them. */
+int baseline_causes(const CheckedEntry *entry, Cause out[CAUSES_MAX]);
+
 /* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
 void baseline_compare(const Tolerance *tolerance, CheckedEntry *entry);
 
-/* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one
- * cause where something `moved`. */
-int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool moved, Cause out[CAUSES_MAX]);
-
-/* ---- in words ---- */
-
-/* Of a whole check, or of one plan that is launched. */
+/* A whole check, or one plan that is launched. */
 typedef struct {
     const char *baseline; /* the file; NULL means that a launched plan is compared with the best, which is `was` */
-    Tolerance tolerance;  /* of a launched plan .of[BASELINE_STEP]: --within */
+    Tolerance tolerance;  /* of a launched plan .of[0]: --within */
     const CheckedEntry *entries;
     int count;
     bool updated; /* the baseline was rewritten */
@@ -109,7 +95,7 @@ const ReportKind *baseline_kind(const BaselineCheck *check); /* of its entries, 
 int baseline_count(const BaselineCheck *check, BaselineStatus status);
 bool baseline_passes(const BaselineCheck *check);
 
-/* One entry, in sentences without a full stop; empty where there is nothing to say. */
+/* ---- words.c: one entry, in sentences without a full stop; empty where there is nothing to say */
 typedef enum {
     BASELINE_WHAT,  /* "step 1.843 s -> 1.921 s (+4.2%), MFU 43.1% -> 41.3% (-4.2%), ..." */
     BASELINE_CAUSE, /* "mesh/catalog/tpu-v5e.json changed (...)" */
@@ -130,12 +116,10 @@ void baseline_words(const BaselineCheck *check, const CheckedEntry *entry, Basel
 void baseline_headline(const BaselineCheck *check, Prose *out);
 void baseline_hint(const BaselineCheck *check, Prose *out);
 
+/* ---- write.c */
 typedef enum { BASELINE_TEXT, BASELINE_JSON, BASELINE_MARKDOWN, BASELINE_JUNIT, BASELINE_FORMATS } BaselineFormat;
 bool baseline_write(const BaselineCheck *check, BaselineFormat format, TextOut out, Error *error);
 
 /* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of
  * each kind at most, the last for all others: a step shows no more. */
 bool baseline_write_annotations(const BaselineCheck *check, FILE *out, Error *error);
-
-/* A list under "causes"; false: memory is out. */
-bool causes_add_json(cJSON *to, const Cause *causes, int count);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two reports side by side, as a document: a walk over both by the tables of their kind. */
 #include "search/baseline/diff.h"
 
 #include "base/json.h"
@@ -8,216 +9,195 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- texts ---- */
+typedef struct {
+    Snapshot a, b;
+    cJSON *json;    /* json_print() says whether memory was out when it was filled */
+    bool different; /* causes aside */
+} Walk;
 
-/* Writes a value in one line: numbers and words unchanged, lists and objects by their members. */
-static void add_words(const cJSON *value, Prose *to) {
-    char text[PROSE_SIZE];
-    const cJSON *item;
-    if (cJSON_IsString(value))
-        prose_add(to, "%s", clean_text(value->valuestring, text, sizeof text));
-    else if (cJSON_IsNumber(value))
-        prose_add(to, "%.12g", value->valuedouble);
-    else if (cJSON_IsBool(value))
-        prose_add(to, "%s", cJSON_IsTrue(value) ? "yes" : "no");
-    cJSON_ArrayForEach(item, value) {
-        if (item != value->child) prose_add(to, ", ");
-        if (item->string) prose_add(to, "%s ", clean_text(item->string, text, sizeof text));
-        add_words(item, to);
-    }
+/* ---- rows ---- */
+
+static void add_text(Walk *walk, cJSON *to, const char *key, const char *a, const char *b) {
+    if (strcmp(a, b) == 0) return;
+    cJSON *row = json_add_object(to, key);
+    json_add_text(row, "a", a[0] ? a : NULL);
+    json_add_text(row, "b", b[0] ? b : NULL);
+    walk->different = true;
 }
 
-static bool words_of(const cJSON *value, Arena *arena, const char **out) {
+static void add_number(Walk *walk, cJSON *to, const char *key, double a, double b) {
+    cJSON *row = json_add_object(to, key);
+    json_add_real(row, "a", a);
+    json_add_real(row, "b", b);
+    walk->different = walk->different || !(a == b);
+}
+
+static void add_value(Walk *walk, cJSON *to, const char *key, const cJSON *a, const cJSON *b) {
+    Prose x = {0}, y = {0};
+    snapshot_words(a, &x);
+    snapshot_words(b, &y);
+    add_text(walk, to, key, x.text, y.text);
+}
+
+/* ---- the question ---- */
+
+/* The value of an option that nobody gave; NULL: it follows from the model, the machine or the launcher. A report of
+ * another version, and a request that somebody wrote, have fewer options: those at their defaults change nothing. */
+static const NamedPath DEFAULTS[] = {
+    {"batch", NULL},          {"seq", NULL},           {"tokens", NULL},          {"max_idle", NULL},
+    {"hbm_reserve", NULL},    {"stack", NULL},         {"batch_tolerance", "0"},  {"padding", "launchable"},
+    {"objective", "time"},    {"variants", "no"},      {"schedules", "launchable"}, {"precision", "bf16"},
+    {"optimizer", "adamw"},   {"remat", "auto"},       {"state_dtypes", "default"}, {"offload", "auto"},
+    {"profile", "default"},   {"brute_force", "no"},   {"for", "maxtext"}, {"for", "megatron,torchtitan,deepspeed"},
+    {"nesting", "maxtext"},   {"nesting", "jax"},      {"nesting", "megatron"},   {"nesting", "torchtitan"},
+    {"nesting", "deepspeed"},
+};
+/* `without`: the request lacking it. Of several launchers it has `stack` and `nesting` only where they are typed. */
+static bool is_default(const cJSON *option, const cJSON *without) {
+    bool typed = strcmp(option->string, "stack") == 0 || strcmp(option->string, "nesting") == 0;
     Prose words = {0};
-    add_words(value, &words);
-    *out = arena_text(arena, words.text);
-    return *out != NULL;
+    snapshot_words(option, &words);
+    for (size_t i = 0; i < COUNT_OF(DEFAULTS) && !(typed && strchr(json_text_at(without, "for"), ',')); i++)
+        if (strcmp(option->string, DEFAULTS[i].name) == 0 &&
+            (!DEFAULTS[i].path || strcmp(words.text, DEFAULTS[i].path) == 0))
+            return true;
+    return false;
 }
 
-/* Adds to a list of any length: its room is FIRST_ROOM, then doubles whenever it is full. */
-static bool keep_row(DiffRows *to, DiffRow row, Arena *arena) {
-    enum { FIRST_ROOM = 16 };
-    bool full = to->count == 0 || (to->count >= FIRST_ROOM && (to->count & (to->count - 1)) == 0);
-    if (full) {
-        DiffRow *grown = ARENA_NEW(arena, DiffRow, (size_t)(to->count ? 2 * to->count : FIRST_ROOM));
-        if (!grown) return false;
-        if (to->count > 0) memcpy(grown, to->row, (size_t)to->count * sizeof *grown);
-        to->row = grown;
-    }
-    to->row[to->count++] = row;
-    return true;
+/* Whether an option that one report alone has changes nothing: of serving, where `request` says that both have the same
+ * in force. */
+static bool is_in_force(const Walk *walk, const cJSON *option, const cJSON *without) {
+    char path[80];
+    snprintf(path, sizeof path, "request.%.64s", option->string);
+    const cJSON *x = json_at(walk->a.report, path), *y = json_at(walk->b.report, path);
+    return walk->a.kind->command ? x && y && cJSON_Compare(x, y, true) : is_default(option, without);
 }
 
-static bool add_text(DiffRows *to, const char *name, const char *a, const char *b, Arena *arena) {
-    return strcmp(a, b) == 0 || keep_row(to, (DiffRow){.key = name, .name = name, .a = a, .b = b}, arena);
-}
-
-static bool add_value(const char *name, const cJSON *a, const cJSON *b, Arena *arena, DiffRows *to) {
-    const char *x, *y;
-    if (!a && !b) return true;
-    return words_of(a, arena, &x) && words_of(b, arena, &y) && add_text(to, name, x, y, arena);
-}
-
-/* All keys of two objects, those of the first in their order. */
-static bool add_object(const cJSON *a, const cJSON *b, Arena *arena, DiffRows *to) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, a) if (!add_value(item->string, item, cJSON_GetObjectItemCaseSensitive(b, item->string),
-                                               arena, to)) return false;
-    cJSON_ArrayForEach(item, b) if (!cJSON_GetObjectItemCaseSensitive(a, item->string) &&
-                                    !add_value(item->string, NULL, item, arena, to)) return false;
-    return true;
+/* All options of both, those of A in their order. */
+static void add_request(Walk *walk, cJSON *to) {
+    const cJSON *of[2] = {report_options(walk->a.report), report_options(walk->b.report)}, *item;
+    for (int side = 0; side < 2; side++) cJSON_ArrayForEach(item, of[side]) {
+            const cJSON *other = cJSON_GetObjectItemCaseSensitive(of[!side], item->string);
+            if (other ? side == 0 : !is_in_force(walk, item, of[!side]))
+                add_value(walk, to, item->string, side ? other : item, side ? item : other);
+        }
 }
 
 /* What is compared of the space, the proof and the work; the rest of `search` follows from them. */
-static bool add_search(Diff *diff, Arena *arena) {
+static void add_search(Walk *walk, cJSON *to) {
     static const char *const KEYS[] = {"proof", "gap", "plans_covered", "factorizations", "machines", "batches"};
+    const ReportKind *kind = walk->a.kind;
+    const cJSON *x = json_at(walk->a.report, "search"), *y = json_at(walk->b.report, "search");
     for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
-        const cJSON *a = json_at(json_at(diff->a.report, "search"), KEYS[i]),
-                    *b = json_at(json_at(diff->b.report, "search"), KEYS[i]);
-        if (a && b && !add_value(KEYS[i], a, b, arena, &diff->search)) return false;
+        const cJSON *a = json_at(x, KEYS[i]), *b = json_at(y, KEYS[i]);
+        if (a && b) add_value(walk, to, KEYS[i], a, b);
     }
-    const ReportKind *kind = diff->a.kind;
-    if (!kind->all) return true;
-    const char *a = arena_format(arena, "%d", cJSON_GetArraySize(json_at(diff->a.report, kind->plans))),
-               *b = arena_format(arena, "%d", cJSON_GetArraySize(json_at(diff->b.report, kind->plans)));
-    return a && b && add_text(&diff->search, kind->all, a, b, arena);
+    char a[16], b[16];
+    snprintf(a, sizeof a, "%d", cJSON_GetArraySize(json_at(walk->a.report, kind->plans)));
+    snprintf(b, sizeof b, "%d", cJSON_GetArraySize(json_at(walk->b.report, kind->plans)));
+    if (kind->all) add_text(walk, to, kind->all, a, b);
 }
 
-/* Where a role lies: "fsdp x 4, fsdp y 4". */
-static bool placement_words(const cJSON *placement, Arena *arena, const char **out) {
-    Prose words = {0};
+/* ---- the best plan ---- */
+
+/* Where each role lies: "tensor 2 of nvlink, data 4 of nvlink". */
+static void add_placement(const cJSON *placement, Prose *to) {
     const cJSON *item;
     char axis[PROSE_NAME_SIZE], role[PROSE_NAME_SIZE];
-    cJSON_ArrayForEach(item, placement) {
-        const cJSON *factor = cJSON_GetObjectItemCaseSensitive(item, "factor");
-        prose_item(&words, ", ", "%s %.0f of %s", clean_name(json_text_at(item, "role"), role),
-                   cJSON_IsNumber(factor) ? factor->valuedouble : 0, clean_name(json_text_at(item, "axis"), axis));
-    }
-    *out = arena_text(arena, words.text);
-    return *out != NULL;
+    cJSON_ArrayForEach(item, placement)
+        prose_item(to, ", ", "%s %.0f of %s", clean_name(json_text_at(item, "role"), role),
+                   json_real_at(item, "factor", 0), clean_name(json_text_at(item, "axis"), axis));
 }
 
-/* The sharding that every row of a tensor has in both layouts; NULL: there is no such one. */
-static const char *one_sharding(const cJSON *const layouts[2], const char *tensor) {
+/* How a tensor is kept: the states and layers of all of its rows, with their shardings where these are `sharded` in
+ * several ways. */
+static void add_states(const cJSON *layout, const char *tensor, bool sharded, Prose *to) {
+    const cJSON *row;
+    char state[PROSE_NAME_SIZE], sharding[PROSE_SIZE];
+    cJSON_ArrayForEach(row, layout) {
+        double layers = json_real_at(row, "layers", 0);
+        if (strcmp(json_text_at(row, "tensor"), tensor) != 0) continue;
+        prose_item(to, ", ", "%s", clean_name(json_text_at(row, "state"), state));
+        if (layers > 0) prose_add(to, " in %.0f", layers);
+        if (sharded) prose_add(to, " %s", clean_text(json_text_at(row, "sharding"), sharding, sizeof sharding));
+    }
+}
+
+/* Whether the rows of a tensor in both layouts have several shardings. */
+static bool is_sharded_in_ways(const cJSON *const layouts[2], const char *tensor) {
     const char *one = NULL;
     const cJSON *row;
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(row, layouts[side]) {
             const char *own = json_text_at(row, "sharding");
             if (strcmp(json_text_at(row, "tensor"), tensor) != 0) continue;
-            if (one && strcmp(one, own) != 0) return NULL;
+            if (one && strcmp(one, own) != 0) return true;
             one = own;
         }
-    return one;
+    return false;
 }
 
-/* How a tensor is kept: the states and layers of all of its rows. */
-static bool layout_words(const cJSON *layout, const char *tensor, bool sharded, Arena *arena, const char **out) {
-    Prose words = {0};
-    const cJSON *row;
-    char state[PROSE_NAME_SIZE], sharding[PROSE_SIZE];
-    cJSON_ArrayForEach(row, layout) {
-        const cJSON *layers = cJSON_GetObjectItemCaseSensitive(row, "layers");
-        if (strcmp(json_text_at(row, "tensor"), tensor) != 0) continue;
-        prose_item(&words, ", ", "%s", clean_name(json_text_at(row, "state"), state));
-        if (cJSON_IsNumber(layers) && layers->valuedouble > 0) prose_add(&words, " in %.0f", layers->valuedouble);
-        if (sharded) prose_add(&words, " %s", clean_text(json_text_at(row, "sharding"), sharding, sizeof sharding));
-    }
-    *out = arena_text(arena, words.text);
-    return *out != NULL;
-}
-
-static bool add_layout(Diff *diff, Arena *arena) {
-    const cJSON *of[2] = {json_at(diff->a.best.json, "layout"), json_at(diff->b.best.json, "layout")}, *row;
-    if (!of[0] || !of[1]) return true; /* a short report has no layout */
+static void add_layout(Walk *walk, cJSON *to) {
+    const cJSON *of[2] = {json_at(walk->a.best.json, "layout"), json_at(walk->b.best.json, "layout")}, *row;
+    if (!of[0] || !of[1]) return; /* a short report has no layout */
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(row, of[side]) {
             const char *tensor = json_text_at(row, "tensor");
-            const char *a, *b;
-            bool said = false;
-            for (int i = 0; i < diff->plan.count; i++) said = said || strcmp(diff->plan.row[i].name, tensor) == 0;
-            if (said) continue;
-            bool sharded = !one_sharding(of, tensor);
-            if (!layout_words(of[0], tensor, sharded, arena, &a) || !layout_words(of[1], tensor, sharded, arena, &b) ||
-                !add_text(&diff->plan, tensor, a, b, arena))
-                return false;
+            Prose a = {0}, b = {0};
+            if (cJSON_GetObjectItemCaseSensitive(to, tensor)) continue;
+            bool sharded = is_sharded_in_ways(of, tensor);
+            add_states(of[0], tensor, sharded, &a);
+            add_states(of[1], tensor, sharded, &b);
+            add_text(walk, to, tensor, a.text, b.text);
         }
-    return true;
 }
 
-/* Adds the settings in which the two best plans differ. */
-static bool add_plan(Diff *diff, Arena *arena) {
-    const cJSON *a = diff->a.best.json, *b = diff->b.best.json;
-    const char *here, *there;
-    if (!add_text(&diff->plan, diff->a.kind->one, diff->a.best.label, diff->b.best.label, arena)) return false;
-    for (const ReportSetting *setting = diff->a.kind->settings; setting->path; setting++) {
-        const cJSON *x = json_at(a, setting->path), *y = json_at(b, setting->path);
-        if (x && y && !add_value(setting->name, x, y, arena, &diff->plan)) return false;
+/* The settings in which the two best plans differ. */
+static void add_settings(Walk *walk, cJSON *to) {
+    const cJSON *a = walk->a.best.json, *b = walk->b.best.json, *knob, *x, *y;
+    Prose here = {0}, there = {0};
+    add_text(walk, to, walk->a.kind->one, walk->a.best.label, walk->b.best.label);
+    for (const NamedPath *setting = walk->a.kind->settings; setting->path; setting++)
+        if ((x = json_at(a, setting->path)) && (y = json_at(b, setting->path)))
+            add_value(walk, to, setting->name, x, y);
+    x = json_at(a, "placement"), y = json_at(b, "placement");
+    add_placement(x, &here);
+    add_placement(y, &there);
+    if (x && y) add_text(walk, to, "placement", here.text, there.text);
+    x = json_at(a, "knobs"), y = json_at(b, "knobs");
+    cJSON_ArrayForEach(knob, x) {
+        const cJSON *other = cJSON_GetObjectItemCaseSensitive(y, knob->string);
+        if (other && !cJSON_IsObject(knob)) add_value(walk, to, knob->string, knob, other);
     }
-    const cJSON *x = json_at(a, "placement"), *y = json_at(b, "placement");
-    if (!placement_words(x, arena, &here) || !placement_words(y, arena, &there)) return false;
-    if (x && y && !add_text(&diff->plan, "placement", here, there, arena)) return false;
-    const cJSON *knob, *others = json_at(b, "knobs");
-    cJSON_ArrayForEach(knob, json_at(a, "knobs")) {
-        const cJSON *other = cJSON_GetObjectItemCaseSensitive(others, knob->string);
-        if (other && !cJSON_IsObject(knob) && !add_value(knob->string, knob, other, arena, &diff->plan)) return false;
-    }
-    return add_layout(diff, arena);
+    add_layout(walk, to);
 }
 
-/* ---- figures ---- */
-
-const char *diff_change(double a, double b, char *text) {
-    if (!(a > 0 && b > 0)) return strcpy(text, a == b ? "none" : "-");
-    if (a == b) return strcpy(text, "none");
-    if (fabs(b / a - 1) >= 0.0005) return change_text(b / a - 1, text);
-    snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * (b / a - 1));
-    return text;
-}
-
-static bool add_number(DiffRows *to, DiffRow row, FieldUnit *unit, Arena *arena) {
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
-    row.a = arena_text(arena, unit(row.x, a));
-    row.b = arena_text(arena, unit(row.y, b));
-    if (!row.change) row.change = arena_text(arena, diff_change(row.x, row.y, change));
-    to->numbers = true;
-    return row.a && row.b && row.change && keep_row(to, row, arena);
-}
-
-static bool add_figures(Diff *diff, Arena *arena) {
+static void add_figures(Walk *walk, cJSON *to) {
     const Field *figure;
-    for (int place = 1; (figure = field_shown(diff->a.kind->fields, place)) != NULL; place++) {
-        const cJSON *a = json_at(diff->a.best.json, figure->key), *b = json_at(diff->b.best.json, figure->key);
-        if (!cJSON_IsNumber(a) || !cJSON_IsNumber(b)) continue; /* a short report has fewer figures */
-        DiffRow row = {.key = field_flat(figure), .name = figure->name, .x = a->valuedouble, .y = b->valuedouble};
-        if (!add_number(&diff->figures, row, figure->unit, arena)) return false;
+    for (int place = 1; (figure = field_shown(walk->a.kind->fields, place)) != NULL; place++) {
+        const cJSON *a = json_at(walk->a.best.json, figure->key), *b = json_at(walk->b.best.json, figure->key);
+        if (cJSON_IsNumber(a) && cJSON_IsNumber(b)) /* a short report has fewer figures */
+            add_number(walk, to, field_flat(figure), a->valuedouble, b->valuedouble);
     }
-    return true;
 }
 
-/* Parts of a sum, with what each has more (+) or less (-) in B; what is nothing in both stands in JSON alone. */
-static bool add_parts(const PartChange *parts, int count, double whole, FieldUnit *unit, Arena *arena, DiffRows *to) {
-    char size[NUMBER_TEXT_SIZE];
-    for (int i = 0; i < count; i++) {
-        DiffRow row = {.key = parts[i].name, .name = parts[i].name, .x = parts[i].was, .y = parts[i].now};
-        double moved = row.y - row.x;
-        row.is_hidden = fabs(row.x) < 1e-9 * whole && fabs(row.y) < 1e-9 * whole;
-        row.change = fabs(moved) < 1e-9 * whole
-                         ? "none"
-                         : arena_format(arena, "%c%s", moved > 0 ? '+' : '-', unit(fabs(moved), size));
-        if (!row.change || !add_number(to, row, unit, arena)) return false;
-    }
-    return true;
-}
-
-static bool add_sums(Diff *diff, Arena *arena) {
+static void add_best(Walk *walk) {
     PartChange parts[PART_CHANGES_MAX];
-    const SnapshotPlan *a = &diff->a.best, *b = &diff->b.best;
-    int count = snapshot_step_changes(a, b, parts);
-    if (!add_parts(parts, count, b->seconds, number_time, arena, &diff->step)) return false;
-    count = snapshot_memory_changes(diff->a.kind, a, b, parts);
-    return add_parts(parts, count, b->hbm_bytes, number_bytes, arena, &diff->memory);
+    const SnapshotPlan *a = &walk->a.best, *b = &walk->b.best;
+    add_figures(walk, json_add_object(walk->json, "figures"));
+    add_settings(walk, json_add_object(walk->json, "plan"));
+    cJSON *step = json_add_object(walk->json, "terms_seconds"), *memory = json_add_object(walk->json, "memory_bytes");
+    for (int i = 0, count = snapshot_step_changes(a, b, parts); i < count; i++)
+        add_number(walk, step, parts[i].name, parts[i].was, parts[i].now);
+    for (int i = 0, count = snapshot_memory_changes(walk->a.kind, a, b, parts); i < count; i++)
+        add_number(walk, memory, parts[i].name, parts[i].was, parts[i].now);
 }
 
 /* ---- plans ---- */
+
+/* A plan of a list, and its rank in the other one; 0: none has it yet. */
+typedef struct {
+    SnapshotPlan plan;
+    int other;
+} Listed;
 
 /* A row of the table of plans is its degrees, expert grid and schedule, on a machine, with a batch: these two may be
  * others where another request was made. */
@@ -231,173 +211,121 @@ static bool same_row(const SnapshotPlan *a, const SnapshotPlan *b, bool exactly)
     return true;
 }
 
-static bool read_plans(const Snapshot *of, const char *file, Arena *arena, SnapshotPlan **out, Error *error) {
+static Listed *read_plans(const Snapshot *of, const char *file, Arena *arena, Error *error) {
     const cJSON *plan = cJSON_GetObjectItemCaseSensitive(of->report, "plans")->child;
-    *out = ARENA_NEW(arena, SnapshotPlan, (size_t)of->plan_count);
-    if (!*out) return error_memory(error);
-    for (int i = 0; i < of->plan_count; i++, plan = plan->next) {
+    Listed *all = ARENA_NEW(arena, Listed, (size_t)of->plan_count);
+    if (!all) error_memory(error);
+    for (int i = 0; all && i < of->plan_count; i++, plan = plan->next) {
         char where[160];
         snprintf(where, sizeof where, "%.130s: plans[%d]", file, i);
-        if (!snapshot_plan_read(plan, where, &(*out)[i], error)) return false;
+        if (!snapshot_plan_read(plan, where, &all[i].plan, error)) return NULL;
     }
-    return true;
+    return all;
 }
 
-static bool add_plans(Diff *diff, Arena *arena, Error *error) {
-    SnapshotPlan *a, *b;
-    if (diff->a.kind->all) return true; /* too many to list */
-    if (!read_plans(&diff->a, diff->a_file, arena, &a, error) || !read_plans(&diff->b, diff->b_file, arena, &b, error))
-        return false;
-    int of_a = diff->a.plan_count, of_b = diff->b.plan_count;
-    bool *taken = ARENA_NEW(arena, bool, (size_t)of_a);
-    diff->plans = ARENA_NEW(arena, DiffPlan, (size_t)of_a + (size_t)of_b);
-    if (!taken || !diff->plans) return error_memory(error);
-    for (int i = 0; i < of_b; i++)
-        diff->plans[i] = (DiffPlan){.label = b[i].label, .rank_b = i + 1, .seconds_b = b[i].seconds};
-    diff->plans_count = of_b;
+static void add_rank(cJSON *to, const char *rank_key, const char *seconds_key, int rank, const Listed *plans) {
+    if (rank == 0) {
+        json_add_text(to, rank_key, NULL);
+        json_add_text(to, seconds_key, NULL);
+        return;
+    }
+    json_add_whole(to, rank_key, rank);
+    json_add_real(to, seconds_key, json_real_at(plans[rank - 1].plan.step, "seconds", 0));
+}
+
+/* A plan that one list alone has is no difference where it is slower than all that the other one shows. */
+static void add_plan(Walk *walk, cJSON *to, const Listed *a, const Listed *b, int rank_a, int rank_b) {
+    cJSON *item = json_add_object(to, NULL);
+    json_add_text(item, "plan", rank_b ? b[rank_b - 1].plan.label : a[rank_a - 1].plan.label);
+    add_rank(item, "rank_a", "step_seconds_a", rank_a, a);
+    add_rank(item, "rank_b", "step_seconds_b", rank_b, b);
+    bool both = rank_a && rank_b;
+    int others = rank_a ? walk->b.plan_count : walk->a.plan_count;
+    if (both ? rank_a != rank_b || json_real_at(item, "step_seconds_a", 0) != json_real_at(item, "step_seconds_b", 0)
+             : others == 0 || rank_a + rank_b <= others)
+        walk->different = true;
+}
+
+/* By rank in B, then those that only A has, by theirs. */
+static bool add_plans(Walk *walk, const char *a_file, const char *b_file, Arena *arena, Error *error) {
+    cJSON *list = json_add_array(walk->json, "plans");
+    if (walk->a.kind->all) return true; /* too many to list */
+    Listed *a = read_plans(&walk->a, a_file, arena, error), *b = a ? read_plans(&walk->b, b_file, arena, error) : NULL;
+    if (!b) return false;
     for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < of_b; i++) {
-            DiffPlan *plan = &diff->plans[i];
-            int j = 0;
-            while (j < of_a && (taken[j] || !same_row(&a[j], &b[i], pass == 0))) j++;
-            if (plan->rank_a || j == of_a) continue;
-            taken[j] = true;
-            plan->rank_a = j + 1;
-            plan->seconds_a = a[j].seconds;
-        }
-    for (int j = 0; j < of_a; j++)
-        if (!taken[j])
-            diff->plans[diff->plans_count++] =
-                (DiffPlan){.label = a[j].label, .rank_a = j + 1, .seconds_a = a[j].seconds};
+        for (int i = 0; i < walk->b.plan_count; i++)
+            for (int j = 0; j < walk->a.plan_count && !b[i].other; j++)
+                if (!a[j].other && same_row(&a[j].plan, &b[i].plan, pass == 0)) b[i].other = j + 1, a[j].other = i + 1;
+    for (int i = 0; i < walk->b.plan_count; i++) add_plan(walk, list, a, b, b[i].other, i + 1);
+    for (int j = 0; j < walk->a.plan_count; j++)
+        if (!a[j].other) add_plan(walk, list, a, b, j + 1, 0);
     return true;
 }
 
 /* ---- all of it ---- */
 
-static bool rows_differ(const DiffRows *rows) {
-    bool differ = !rows->numbers && rows->count > 0;
-    for (int i = 0; i < rows->count && rows->numbers; i++) differ = differ || !(rows->row[i].x == rows->row[i].y);
-    return differ;
-}
-
-/* What became of a plan; not listed means that it is slower than all that the other report shows. */
-typedef enum { PLAN_IN_BOTH, PLAN_NEW, PLAN_GONE, PLAN_NOT_LISTED } PlanMove;
-
-static PlanMove plan_move(const Diff *diff, const DiffPlan *plan) {
-    if (plan->rank_a && plan->rank_b) return PLAN_IN_BOTH;
-    int others = plan->rank_a ? diff->b.plan_count : diff->a.plan_count, rank = plan->rank_a + plan->rank_b;
-    if (others > 0 && rank > others) return PLAN_NOT_LISTED;
-    return plan->rank_a ? PLAN_GONE : PLAN_NEW;
-}
-
-/* Causes aside. */
-static bool is_different(const Diff *diff) {
-    const DiffRows *const ROWS[] = {&diff->request, &diff->search, &diff->plan,
-                                    &diff->figures, &diff->step,   &diff->memory};
-    bool other = false;
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) other = other || rows_differ(ROWS[i]);
-    for (int i = 0; i < diff->plans_count; i++) {
-        const DiffPlan *plan = &diff->plans[i];
-        PlanMove move = plan_move(diff, plan);
-        bool same = plan->rank_a == plan->rank_b && plan->seconds_a == plan->seconds_b;
-        other = other || (move == PLAN_IN_BOTH ? !same : move != PLAN_NOT_LISTED);
-    }
-    return other;
-}
-
-bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out, Error *error) {
-    *out = (Diff){.a_file = a->name, .b_file = b->name};
-    if (!snapshot_read(a->json, a->name, &out->a, error) || !snapshot_read(b->json, b->name, &out->b, error))
-        return false;
-    const cJSON *x = report_options(a->json), *y = report_options(b->json);
-    out->a_words = baseline_name(x, arena);
-    out->b_words = baseline_name(y, arena);
-    if (!out->a_words || !out->b_words || !add_object(x, y, arena, &out->request) || !add_search(out, arena))
-        return error_memory(error);
-    out->both = out->a.plan_count > 0 && out->b.plan_count > 0;
-    if (out->both && !(add_plan(out, arena) && add_figures(out, arena) && add_sums(out, arena)))
-        return error_memory(error);
-    if (!add_plans(out, arena, error)) return false;
-    out->different = is_different(out);
-    bool moved = out->different && out->request.count == 0; /* a different request is the cause already */
-    out->cause_count = causes_find(&out->a, &out->b, false, moved, out->causes);
-    out->different = out->different || out->cause_count > 0;
-    return true;
-}
-
-/* ---- what the forms share ---- */
-
-void diff_headline(const Diff *diff, Prose *out) {
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
-    *out = (Prose){0};
-    if (!diff->different) {
-        prose_add(out, "A and B do not differ.");
-    } else if (diff->both) {
-        const SnapshotPlan *x = &diff->a.best, *y = &diff->b.best;
-        const Field *first = checked_field(diff->a.kind, 0);
-        double was = json_real_at(x->json, first->key, 0), now = json_real_at(y->json, first->key, 0),
-               per_a = x->tokens_per_second_per_chip, per_b = y->tokens_per_second_per_chip;
-        prose_add(out, "%s: %s -> %s (%s)", diff->a.kind->headline, first->unit(was, a), first->unit(now, b),
-                  diff_change(was, now, change));
-        if (per_a > 0 && per_b > 0 && diff->request.count > 0 && !diff->a.kind->command)
-            prose_add(out, "; tokens per second per chip: %s", diff_change(per_a, per_b, change));
-        prose_add(out, ".");
-    } else {
-        const char *one = diff->a.kind->one, *fits = diff->a.proven && diff->b.proven ? "fits" : "was found";
-        const Snapshot *const SIDES[] = {&diff->a, &diff->b};
-        for (int i = 0; i < 2; i++)
-            prose_add(out, "%s: %s %s %s.", i ? " B" : "A", SIDES[i]->plan_count ? "a" : "no", one,
-                      SIDES[i]->plan_count ? "fits" : fits);
-    }
-}
-
-enum { COLUMNS_MAX = 6, CELL_SIZE = 512, CELL_COLUMNS = 34 };
-
-static Table begin_table(Arena *arena, const char *headings) {
-    Table table = table_new(arena, NULL, headings);
-    for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
-    return table;
-}
-
-static void add_row(Table *table, const char *const *cells) {
-    char own[COLUMNS_MAX][CELL_SIZE];
-    const char *shown[COLUMNS_MAX];
-    for (int c = 0; c < table->columns; c++) shown[c] = clean_text(cells[c], own[c], CELL_SIZE);
-    table_row(table, shown);
-}
-
-Table diff_table(const DiffRows *rows, Arena *arena) {
-    Table table = begin_table(arena, rows->numbers ? "|>A|>B|>change" : "|A|B");
-    for (int i = 0; i < rows->count; i++) {
-        const DiffRow *row = &rows->row[i];
-        if (!row->is_hidden)
-            add_row(&table,
-                    (const char *const[]){row->name, row->a[0] ? row->a : "-", row->b[0] ? row->b : "-", row->change});
-    }
-    return table;
-}
-
-static const char *rank_text(int rank, char *text) {
-    if (rank == 0) return "-";
-    snprintf(text, NUMBER_TEXT_SIZE, "%d", rank);
+const char *diff_change(double a, double b, char *text) {
+    if (!(a > 0 && b > 0)) return strcpy(text, a == b ? "none" : "-");
+    if (a == b) return strcpy(text, "none");
+    if (fabs(b / a - 1) >= 0.0005) return change_text(b / a - 1, text);
+    snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * (b / a - 1));
     return text;
 }
 
-Table diff_plans_table(const Diff *diff, Arena *arena) {
-    Table table = begin_table(arena, "plan|>in A|>in B|>step A|>step B|>change");
-    for (int i = 0; i < diff->plans_count; i++) {
-        const DiffPlan *plan = &diff->plans[i];
-        char in_a[NUMBER_TEXT_SIZE], in_b[NUMBER_TEXT_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE],
-            change[NUMBER_TEXT_SIZE];
-        PlanMove move = plan_move(diff, plan);
-        add_row(&table,
-                (const char *const[]){plan->label, rank_text(plan->rank_a, in_a), rank_text(plan->rank_b, in_b),
-                                      plan->rank_a ? step_text(plan->seconds_a, a) : "-",
-                                      plan->rank_b ? step_text(plan->seconds_b, b) : "-",
-                                      move == PLAN_IN_BOTH ? diff_change(plan->seconds_a, plan->seconds_b, change)
-                                      : move == PLAN_NEW   ? "new"
-                                      : move == PLAN_GONE  ? "gone"
-                                                           : "not listed"});
+static void add_headline(const Walk *walk, bool same_request, Prose *to) {
+    static const char *const PER_CHIP = "tokens_per_second_per_chip";
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    const ReportKind *kind = walk->a.kind;
+    const Snapshot *const SIDES[] = {&walk->a, &walk->b};
+    if (walk->a.plan_count == 0 || walk->b.plan_count == 0) {
+        const char *none = walk->a.proven && walk->b.proven ? "fits" : "was found";
+        for (int i = 0; i < 2; i++)
+            prose_add(to, "%s: %s %s %s.", i ? " B" : "A", SIDES[i]->plan_count ? "a" : "no", kind->one,
+                      SIDES[i]->plan_count ? "fits" : none);
+        return;
     }
-    return table;
+    const Field *first = checked_field(kind, 0);
+    const cJSON *x = walk->a.best.json, *y = walk->b.best.json;
+    double was = json_real_at(x, first->key, 0), now = json_real_at(y, first->key, 0),
+           per_a = json_real_at(x, PER_CHIP, 0), per_b = json_real_at(y, PER_CHIP, 0);
+    prose_add(to, "%s: %s -> %s (%s)", kind->headline, first->unit(was, a), first->unit(now, b),
+              diff_change(was, now, change));
+    if (per_a > 0 && per_b > 0 && !same_request && !kind->command)
+        prose_add(to, "; tokens per second per chip: %s", diff_change(per_a, per_b, change));
+    prose_add(to, ".");
+}
+
+static bool add_side(cJSON *to, const char *key, const ReportFile *file, Arena *arena) {
+    cJSON *side = json_add_object(to, key);
+    const char *name = baseline_name(report_options(file->json), arena);
+    json_add_text(side, "file", file->name);
+    return name && json_add_text(side, "of", name);
+}
+
+bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Differences *out, Error *error) {
+    Walk walk = {.different = false};
+    Cause causes[CAUSES_MAX];
+    *out = (Differences){.kind = report_kind(a->json)};
+    if (!snapshot_read(a->json, a->name, &walk.a, error) || !snapshot_read(b->json, b->name, &walk.b, error))
+        return false;
+    cJSON *json = walk.json = out->json = cJSON_CreateObject();
+    if (!json_add_whole(json, "format_version", 1) || !add_side(json, "a", a, arena) || !add_side(json, "b", b, arena))
+        return error_memory(error);
+    cJSON *different = cJSON_AddFalseToObject(json, "different"), *request = json_add_object(json, "request"),
+          *because = json_add_array(json, "causes");
+    if (!different) return error_memory(error);
+    add_request(&walk, request);
+    bool same_request = cJSON_GetArraySize(request) == 0; /* another request is the cause already */
+    if (walk.a.plan_count > 0 && walk.b.plan_count > 0) add_best(&walk);
+    if (!add_plans(&walk, a->name, b->name, arena, error)) return false;
+    add_search(&walk, json_add_object(json, "search"));
+    int count = causes_find(&walk.a, &walk.b, false, walk.different && same_request, causes);
+    causes_add_json(because, causes, count);
+    out->different = walk.different || count > 0;
+    memcpy(out->label[0], walk.a.best.label, WORDS_SIZE);
+    memcpy(out->label[1], walk.b.best.label, WORDS_SIZE);
+    if (out->different) different->type = cJSON_True;
+    add_headline(&walk, same_request, &out->headline);
+    if (!out->different) out->headline = (Prose){"A and B do not differ.", 22};
+    return true;
 }

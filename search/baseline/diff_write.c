@@ -1,118 +1,154 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two reports side by side: as text and as Markdown, from the same tables, and as JSON (docs/json.md). */
+/* Two reports side by side: as JSON, and its sections as tables of text and of Markdown. */
+#include "search/baseline/diff.h"
+
 #include "base/escape.h"
 #include "base/json.h"
-#include "search/baseline/diff.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What the tables are called, in their order; "%s" is the plan or point. */
+static const struct {
+    const char *key, *title;
+} SECTIONS[] = {{"request", "Request"},
+                {"figures", "Best %s"},
+                {"plan", "Settings of the best %s"},
+                {"terms_seconds", "Its step"},
+                {"memory_bytes", "Its HBM"},
+                {"plans", "Plans, by rank"},
+                {"search", "Search"}};
+
+static Table begin_table(Arena *arena, const char *headings) {
+    Table table = table_new(arena, NULL, headings);
+    for (int c = 0; c < table.columns; c++) table_wrap(&table, c, 34);
+    return table;
+}
+
+/* A cell, of which no more than that many characters are shown. */
+static void add_cell(Table *table, const char *text) {
+    char clean[512];
+    table_cell(table, "%s", clean_text(text, clean, sizeof clean));
+}
+
+/* What each part has more (+) or less (-) in B; "" for a part that is nothing in both. */
+static const char *part_change(double a, double b, double whole, FieldUnit *unit, char text[NUMBER_TEXT_SIZE + 1]) {
+    double nothing = 1e-9 * whole;
+    if (fabs(a) <= nothing && fabs(b) <= nothing) return "";
+    if (fabs(b - a) <= nothing) return "none";
+    text[0] = b > a ? '+' : '-';
+    unit(fabs(b - a), text + 1);
+    return text;
+}
+
+DiffSection diff_section(const Differences *diff, const char *key) {
+    DiffSection section = {.json = json_at(diff->json, key)};
+    const cJSON *row;
+    section.parts = strcmp(key, "terms_seconds") == 0   ? number_time
+                    : strcmp(key, "memory_bytes") == 0 ? number_bytes
+                                                       : NULL;
+    if (strcmp(key, "figures") == 0) section.fields = diff->kind->fields;
+    cJSON_ArrayForEach(row, section.json) section.whole = fmax(section.whole, json_real_at(row, "b", 0));
+    return section;
+}
+
+bool diff_row(const DiffSection *section, const cJSON *row, DiffTexts *out) {
+    const Field *field = section->fields ? field_named(section->fields, row->string) : NULL;
+    FieldUnit *unit = field ? field->unit : section->parts;
+    double a = json_real_at(row, "a", 0), b = json_real_at(row, "b", 0);
+    out->name = field ? field->name : row->string;
+    out->a = json_text_at(row, "a"), out->b = json_text_at(row, "b"), out->change = NULL;
+    if (!unit) return true;
+    out->a = unit(a, out->text[0]), out->b = unit(b, out->text[1]);
+    out->change = field ? diff_change(a, b, out->text[2])
+                        : part_change(a, b, section->whole, unit, out->text[2]);
+    return out->change[0] != '\0';
+}
+
+Table diff_section_table(const DiffSection *section, Arena *arena) {
+    bool numbers = section->fields || section->parts;
+    Table table = begin_table(arena, numbers ? "|>A|>B|>change" : "|A|B");
+    const cJSON *row;
+    DiffTexts texts;
+    cJSON_ArrayForEach(row, section->json) {
+        if (!diff_row(section, row, &texts)) continue;
+        add_cell(&table, texts.name);
+        add_cell(&table, texts.a[0] ? texts.a : "-");
+        add_cell(&table, texts.b[0] ? texts.b : "-");
+        if (numbers) add_cell(&table, texts.change);
+    }
+    return table;
+}
+
+/* A plan that is not listed is slower than all that the other report shows. */
+Table diff_ranks_table(const cJSON *plans, Arena *arena) {
+    static const char *const RANKS[] = {"rank_a", "rank_b"}, *const SECONDS[] = {"step_seconds_a", "step_seconds_b"};
+    Table table = begin_table(arena, "plan|>in A|>in B|>step A|>step B|>change");
+    const cJSON *plan;
+    int listed[2] = {0, 0};
+    cJSON_ArrayForEach(plan, plans) for (int side = 0; side < 2; side++) listed[side] +=
+        json_at(plan, RANKS[side]) != NULL;
+    cJSON_ArrayForEach(plan, plans) {
+        char text[NUMBER_TEXT_SIZE];
+        double rank[2], seconds[2];
+        for (int side = 0; side < 2; side++)
+            rank[side] = json_real_at(plan, RANKS[side], 0), seconds[side] = json_real_at(plan, SECONDS[side], 0);
+        add_cell(&table, json_text_at(plan, "plan"));
+        for (int side = 0; side < 2; side++) table_cell(&table, rank[side] > 0 ? "%.0f" : "-", rank[side]);
+        for (int side = 0; side < 2; side++) add_cell(&table, rank[side] > 0 ? step_text(seconds[side], text) : "-");
+        int others = rank[0] > 0 ? listed[1] : listed[0];
+        add_cell(&table, rank[0] > 0 && rank[1] > 0                  ? diff_change(seconds[0], seconds[1], text)
+                         : others > 0 && rank[0] + rank[1] > others ? "not listed"
+                         : rank[0] > 0                               ? "gone"
+                                                                     : "new");
+    }
+    return table;
+}
 
 /* ---- text and Markdown ---- */
 
-typedef struct {
-    TextOut out;
-    bool markdown;
-    Arena arena; /* of the tables */
-    bool ok;     /* false: memory is out */
-} Writer;
-
-static void write_table(Writer *writer, const char *title, Table table) {
-    if (table.rows == 0 && !table.failed) return;
-    fprintf(writer->out.file, writer->markdown ? "\n**%s**\n\n" : "\n%s\n", title);
-    bool ok =
-        writer->markdown ? table_write_markdown(&table, writer->out.file) : table_write_text(&table, "  ", writer->out);
-    writer->ok = writer->ok && ok;
-}
-
-static void write_line(const Writer *writer, const char *heading, const char *text) {
+static void write_line(bool markdown, const char *heading, const char *text, TextOut out) {
     char clean[PROSE_SIZE];
-    if (!writer->markdown) {
-        prose_write(writer->out, heading, "   ", clean_text(text, clean, sizeof clean));
+    if (!markdown) {
+        prose_write(out, heading, "   ", clean_text(text, clean, sizeof clean));
         return;
     }
-    fputs(heading, writer->out.file);
-    escape_write(ESCAPE_MARKDOWN, text, writer->out.file);
-    fputs("\n\n", writer->out.file);
+    fputs(heading, out.file);
+    escape_write(ESCAPE_MARKDOWN, text, out.file);
+    fputs("\n\n", out.file);
 }
 
-static bool write_text(const Diff *diff, bool markdown, TextOut out) {
-    Writer writer = {.out = out, .markdown = markdown, .ok = true};
-    Arena *arena = &writer.arena;
-    Prose a = {0}, b = {0}, headline, because = {0};
-    char best[32], settings[64];
-    snprintf(best, sizeof best, "Best %s", diff->a.kind->one);
-    snprintf(settings, sizeof settings, "Settings of the best %s", diff->a.kind->one);
-    prose_add(&a, "%s: %s", diff->a_file, diff->a_words);
-    prose_add(&b, "%s: %s", diff->b_file, diff->b_words);
-    diff_headline(diff, &headline);
-    write_line(&writer, "A  ", a.text);
-    write_line(&writer, "B  ", b.text);
-    write_line(&writer, "", headline.text);
-    for (int i = 0; i < diff->cause_count; i++) prose_item(&because, "; ", "%s", diff->causes[i].text);
-    if (because.used > 0) write_line(&writer, "Because: ", because.text);
-    if (diff->different) {
-        write_table(&writer, "Request", diff_table(&diff->request, arena));
-        write_table(&writer, best, diff_table(&diff->figures, arena));
-        write_table(&writer, settings, diff_table(&diff->plan, arena));
-        write_table(&writer, "Its step", diff_table(&diff->step, arena));
-        write_table(&writer, "Its HBM", diff_table(&diff->memory, arena));
-        write_table(&writer, "Plans, by rank", diff_plans_table(diff, arena));
-        write_table(&writer, "Search", diff_table(&diff->search, arena));
+static bool write_text(const Differences *diff, bool markdown, TextOut out) {
+    Arena arena = {0};
+    Prose sides[2] = {0}, because = {0};
+    const cJSON *cause;
+    bool ok = true;
+    for (int side = 0; side < 2; side++)
+        prose_add(&sides[side], "%s: %s", json_text_at(diff->json, side ? "b.file" : "a.file"),
+                  json_text_at(diff->json, side ? "b.of" : "a.of"));
+    write_line(markdown, "A  ", sides[0].text, out);
+    write_line(markdown, "B  ", sides[1].text, out);
+    write_line(markdown, "", diff->headline.text, out);
+    cJSON_ArrayForEach(cause, json_at(diff->json, "causes"))
+        prose_item(&because, "; ", "%s", json_text_at(cause, "text"));
+    if (because.used > 0) write_line(markdown, "Because: ", because.text, out);
+    for (size_t i = 0; i < COUNT_OF(SECTIONS) && diff->different && ok; i++) {
+        DiffSection section = diff_section(diff, SECTIONS[i].key);
+        Table table = cJSON_IsArray(section.json) ? diff_ranks_table(section.json, &arena)
+                                                  : diff_section_table(&section, &arena);
+        ok = !table.failed;
+        if (table.rows == 0) continue;
+        fputs(markdown ? "\n**" : "\n", out.file);
+        fprintf(out.file, SECTIONS[i].title, diff->kind->one);
+        fputs(markdown ? "**\n\n" : "\n", out.file);
+        ok = ok && (markdown ? table_write_markdown(&table, out.file) : table_write_text(&table, "  ", out));
     }
-    arena_free(arena);
-    return writer.ok;
-}
-
-/* ---- JSON: every add_* gives false when memory is out ---- */
-
-static bool add_side(cJSON *to, const char *key, const char *file, const char *words) {
-    cJSON *json = json_add_object(to, key);
-    return json_add_text(json, "file", file) && json_add_text(json, "of", words);
-}
-
-static bool add_rows(cJSON *to, const char *key, const DiffRows *rows) {
-    cJSON *json = json_add_object(to, key);
-    bool ok = json != NULL;
-    for (int i = 0; i < rows->count && ok; i++) {
-        const DiffRow *row = &rows->row[i];
-        cJSON *item = json_add_object(json, row->key);
-        ok = rows->numbers ? json_add_real(item, "a", row->x) && json_add_real(item, "b", row->y)
-                           : json_add_text(item, "a", row->a[0] ? row->a : NULL) &&
-                                 json_add_text(item, "b", row->b[0] ? row->b : NULL);
-    }
+    arena_free(&arena);
     return ok;
 }
 
-static bool add_rank(cJSON *to, const char *rank_key, const char *seconds_key, int rank, double seconds) {
-    if (rank == 0) return json_add_text(to, rank_key, NULL) && json_add_text(to, seconds_key, NULL);
-    return json_add_whole(to, rank_key, rank) && json_add_real(to, seconds_key, seconds);
-}
-
-static bool add_plans(cJSON *to, const Diff *diff) {
-    cJSON *json = json_add_array(to, "plans");
-    bool ok = json != NULL;
-    for (int i = 0; i < diff->plans_count && ok; i++) {
-        const DiffPlan *plan = &diff->plans[i];
-        cJSON *item = json_add_object(json, NULL);
-        ok = json_add_text(item, "plan", plan->label) &&
-             add_rank(item, "rank_a", "step_seconds_a", plan->rank_a, plan->seconds_a) &&
-             add_rank(item, "rank_b", "step_seconds_b", plan->rank_b, plan->seconds_b);
-    }
-    return ok;
-}
-
-static bool write_json(const Diff *diff, FILE *out) {
-    cJSON *json = cJSON_CreateObject();
-    bool ok = json_add_whole(json, "format_version", 1) && add_side(json, "a", diff->a_file, diff->a_words) &&
-              add_side(json, "b", diff->b_file, diff->b_words) && json_add_bool(json, "different", diff->different) &&
-              add_rows(json, "request", &diff->request) && causes_add_json(json, diff->causes, diff->cause_count) &&
-              (!diff->both ||
-               (add_rows(json, "figures", &diff->figures) && add_rows(json, "plan", &diff->plan) &&
-                add_rows(json, "terms_seconds", &diff->step) && add_rows(json, "memory_bytes", &diff->memory))) &&
-              add_plans(json, diff) && add_rows(json, "search", &diff->search) && json_print(out, json);
-    cJSON_Delete(json);
-    return ok;
-}
-
-bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error) {
-    if (format == DIFF_HTML) return diff_write_page(diff, out.file, error);
-    bool ok = format == DIFF_JSON ? write_json(diff, out.file) : write_text(diff, format == DIFF_MARKDOWN, out);
+bool diff_write(const Differences *diff, DiffFormat format, TextOut out, Error *error) {
+    bool ok = format == DIFF_JSON ? json_print(out.file, diff->json) : write_text(diff, format == DIFF_MARKDOWN, out);
     return (ok && !ferror(out.file)) || error_memory(error);
 }

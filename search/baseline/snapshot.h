@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a check and a comparison see
- * whether something moved, and the parts that say what. What such figures are is a table for each kind of report: of
- * training, where a plan is a layout, and of serving, where it is a point of the front. Nothing is copied: the document
- * must outlive what was read of it, and its texts are as they stand there. Pure. */
+/* search/baseline/snapshot.h: a report read back as the document that it is. What is compared of it is a table for each
+ * kind of report: of training, where a plan is a layout, and of serving, where it is a point of the front. Nothing is
+ * copied: the document must outlive what was read of it, and its texts are as they stand there. Pure. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text/field.h"
 #include "search/answer/plan_words.h"
-#include "search/report/report.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+/* A figure that a check compares; its name and unit are those of the field at `path` of a plan. */
 enum { CHECKED_FIGURES = 3 };
-
-/* A figure that a check compares: what the answer as JSON calls it, and where it is in a plan. */
 typedef struct {
-    const char *key, *path;
+    const char *key, *path; /* the key in the answer as JSON, and in --tolerance */
+    const char *judged;     /* what it is judged by where both plans have it; NULL: the figure itself */
+    const char *of;         /* what it is a share of where both plans have it; NULL: nothing */
+    bool less_is_better;
 } CheckedFigure;
 
-/* What else a comparison says of the best plan. */
 typedef struct {
-    const char *path, *name;
-} ReportSetting;
+    const char *name, *path;
+} NamedPath;
 
 /* What is compared of the reports of one kind. A new kind is a row of KINDS in snapshot.c. */
 typedef struct {
@@ -32,37 +31,32 @@ typedef struct {
     const char *options, *plans; /* where a report has its options, and all its plans */
     const char *one, *all;       /* "plan"; what the number of all is called; NULL: they are listed themselves */
     const Field *fields;         /* of its plans; those that are `shown` are compared */
-    CheckedFigure checked[CHECKED_FIGURES]; /* of these those that a check compares; the first decides */
-    bool less_is_better[CHECKED_FIGURES];
-    const char *headline;               /* of a comparison: of the first that is checked */
-    const ReportSetting *settings;      /* ends with {0} */
-    const char *(*memory_row)(int row); /* "weights", without its "_bytes"; NULL: there are no more */
+    CheckedFigure checked[CHECKED_FIGURES]; /* the first decides */
+    const char *headline;                   /* of a comparison: of the first that is checked */
+    const NamedPath *settings;              /* what else a comparison says of the best plan; ends with {0} */
+    const char *const *memory;              /* the rows that add up to its memory; ends with NULL */
 } ReportKind;
 
 /* By the words of its request; what is no report at all is of training, whose reader says what is wrong with it. */
 const ReportKind *report_kind(const cJSON *report);
-/* A checked figure as the table of its kind has it, with its name and unit. */
+/* A checked figure as the table of its kind has it. */
 const Field *checked_field(const ReportKind *kind, int figure);
 /* Which of the checked figures of any kind has this key; -1: none. */
 int report_figure_named(const char *key);
 /* The options that a report was made with; NULL: it has none. */
 const cJSON *report_options(const cJSON *report);
 
-/* One plan of a report. */
+/* One plan of a report; figures are read where they stand (json_real_at), 0 where the report does not say. */
 typedef struct {
     const cJSON *json;
-    const cJSON *step, *memory;                    /* what has its sums: of serving the pool that decodes */
-    char label[WORDS_SIZE];                        /* as plan_label() has it: "fsdp=16 tensor=4 1f1b m=32" */
-    double seconds, ranked_seconds;                /* ranked 0: the report does not say */
-    double mfu, hbm_bytes, hbm_limit_bytes;        /* limit 0: the report does not say */
-    double tokens_per_second_per_chip, peak_flops; /* likewise */
+    const cJSON *step, *memory; /* what has its sums: of serving the pool that decodes */
+    char label[WORDS_SIZE];     /* as plan_label() has it: "fsdp=16 tensor=4 1f1b m=32" */
 } SnapshotPlan;
 
 typedef struct {
     const cJSON *report;
     const ReportKind *kind;
     bool proven;
-    double gap; /* of a search that is not */
     int plan_count;
     SnapshotPlan best; /* of plan_count > 0 */
 } Snapshot;
@@ -72,30 +66,30 @@ typedef struct {
 bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error *error);
 bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error);
 
-/* One part of a sum, then and now. */
+/* One part of a sum, then and now; 0 where it has none. Of two plans of SNAPSHOT_TERMS_MAX terms each; a plan with more
+ * is an error when it is read. */
+enum { SNAPSHOT_TERMS_MAX = 32, PART_CHANGES_MAX = 2 * SNAPSHOT_TERMS_MAX };
 typedef struct {
     const char *name;
-    double was, now; /* 0 where it has none */
+    double was, now;
 } PartChange;
-/* Of two plans of SNAPSHOT_TERMS_MAX terms each; a plan with more is an error when it is read. */
-enum { SNAPSHOT_TERMS_MAX = 32, PART_CHANGES_MAX = 2 * SNAPSHOT_TERMS_MAX };
 
-/* The step as a sum, term by term as people read it where both reports have `terms_seconds`, else in the five parts
- * that every report has. In the order of the first, what only the second has behind. */
+/* The step as a sum, term by term where both reports have `terms_seconds`, else in the five parts that every report
+ * has; and the rows of `memory` in bytes. In the order of the first, what only the second has behind; how many. */
 int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
-
-/* The rows of `memory`, in bytes, that add up to its total. */
 int snapshot_memory_changes(const ReportKind *kind, const SnapshotPlan *was, const SnapshotPlan *now,
                             PartChange out[PART_CHANGES_MAX]);
 
-/* What distinguishes two plans in addition to their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement".
- * Nothing where both are one, or the labels say it all. */
-void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to);
+/* Writes a value in one line: numbers and words unchanged, lists and objects by their members. */
+void snapshot_words(const cJSON *value, Prose *to);
 
-/* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */
+/* What distinguishes two plans in addition to their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement".
+ * Nothing where both are one (degrees, machine, batch, knobs and, where both have one, placement), or the labels say
+ * it all. */
+void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to);
 bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b);
 
-/* baseline.c: the file that plans are held against: a report, or an array of reports, as `plan --format json` and
+/* ---- baseline.c: the file that plans are held against: a report, or an array of reports, as `plan --format json` and
  * `sweep --format json` print them, or as short as check --update writes them. Pure. */
 
 enum { BASELINE_ENTRIES_MAX = 10000 };

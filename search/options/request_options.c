@@ -365,6 +365,7 @@ static bool read_search(const Words *words, Request *request) {
         !words_seconds(words, OPTION_TIME_LIMIT, &request->control.time_limit_seconds) ||
         !words_real(words, OPTION_MEMORY_LIMIT, (double)MEMORY_LEAST, 1e15, &memory))
         return false;
+    request->requested.time_limit_seconds = request->control.time_limit_seconds;
     request->control.memory_limit_bytes = (int64_t)memory;
     request->control.threads = (int)threads;
     request->control.brute_force = given(words, OPTION_BRUTE_FORCE);

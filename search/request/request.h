@@ -204,6 +204,7 @@ typedef struct {
     StateDtypes state_dtypes;                         /* --state-dtypes alone */
     double batch_tokens;                              /* before rounding to whole sequences */
     char tuning[TUNING_WORD_COUNT][TUNING_WORD_SIZE]; /* as typed; "" means not said */
+    double time_limit_seconds; /* of all launchers together: each has a share of it in its control */
     bool offload;                                     /* --offload was given: request_offload() */
     double hbm_reserve;                               /* --hbm-reserve */
     Origin reserve_origin;                            /* FROM_DEFAULT: request_default_reserve() */

@@ -88,6 +88,6 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_bool(to, "brute_force", request->control.brute_force) &&
            (request->control.memory_limit_bytes == 0 ||
             json_add_whole(to, "memory_limit", request->control.memory_limit_bytes)) &&
-           (request->control.time_limit_seconds == 0 ||
-            json_add_real(to, "time_limit", request->control.time_limit_seconds));
+           (request->requested.time_limit_seconds == 0 ||
+            json_add_real(to, "time_limit", request->requested.time_limit_seconds));
 }

@@ -76,9 +76,9 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
                (!text[OPTION_TOLERANCE] ||
                 tolerance_parse(text[OPTION_TOLERANCE], "--tolerance", &out->tolerance, error));
     if (!share_parse(text[OPTION_WITHIN] ? text[OPTION_WITHIN] : WITHIN_DEFAULT, "--within",
-                     &out->tolerance.of[BASELINE_STEP], error))
+                     &out->tolerance.of[0], error))
         return false;
-    out->tolerance.of[BASELINE_MFU] = out->tolerance.of[BASELINE_MEMORY] = INFINITY; /* the step says it */
+    out->tolerance.of[1] = out->tolerance.of[2] = INFINITY; /* the step says it */
     return true;
 }
 
@@ -107,7 +107,7 @@ static bool write_all(const BaselineCheck *check, const CheckChoice *choice, Str
 
 /* The plans of now, as short as a check needs them. */
 static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, const CheckedEntry *entries,
-                           const CheckDocuments *documents, Error *error) {
+                           Error *error) {
     Draft draft;
     for (int i = 0; i < baseline->count; i++)
         if (entries[i].status == STATUS_ERROR)
@@ -116,10 +116,10 @@ static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, 
                 "cannot be planned, so there is nothing to update it with; take it out, or mend it (%.200s)",
                 entries[i].message);
     if (!draft_open(&draft, error)) return false;
-    cJSON *list = baseline->is_array ? cJSON_CreateArray() : documents->json[0];
+    cJSON *list = baseline->is_array ? cJSON_CreateArray() : entries->own[1];
     bool ok = list != NULL;
     for (int i = 0; i < baseline->count && ok && baseline->is_array; i++)
-        ok = cJSON_AddItemReferenceToArray(list, documents->json[i]);
+        ok = cJSON_AddItemReferenceToArray(list, entries[i].own[1]);
     ok = ok && json_print(draft.file, list);
     if (baseline->is_array) cJSON_Delete(list);
     return draft_write(&draft, ok, NULL, choice->baseline, error);
@@ -136,9 +136,8 @@ static int code_of(const BaselineCheck *check) {
 
 static int check_reports(const CheckChoice *choice, const Options *options, const cJSON *json, Arena *arena,
                          Streams streams, Error *error) {
-    Baseline baseline;
+    Baseline baseline = {.count = 0};
     CheckedEntry *entries = NULL;
-    CheckDocuments documents = {0};
     char data_sha256[SHA256_HEX_SIZE];
     int code = EXIT_USAGE, descriptor = fileno(streams.err);
     bool watched = !options->text[OPTION_QUIET] && descriptor >= 0 && isatty(descriptor);
@@ -146,8 +145,8 @@ static int check_reports(const CheckChoice *choice, const Options *options, cons
         file_data_sha256(data_sha256, arena, error) &&
         baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
         check_baseline((CheckRun){options, &choice->tolerance, data_sha256, false}, &baseline,
-                       watched ? streams.err : NULL, arena, &entries, &documents, error) &&
-        (!choice->update || interrupt_came(NULL) || write_baseline(choice, &baseline, entries, &documents, error));
+                       watched ? streams.err : NULL, arena, &entries, error) &&
+        (!choice->update || interrupt_came(NULL) || write_baseline(choice, &baseline, entries, error));
     if (ok) {
         const BaselineCheck check = {.baseline = choice->baseline,
                                      .tolerance = choice->tolerance,
@@ -158,20 +157,19 @@ static int check_reports(const CheckChoice *choice, const Options *options, cons
                                      .updated = choice->update && !interrupt_came(NULL)};
         if (write_all(&check, choice, streams, error)) code = code_of(&check);
     }
-    check_documents_free(&documents);
+    checked_entries_free(entries, baseline.count);
     return code;
 }
 
 /* One plan that is launched, compared with the best. */
 static int check_one(const CheckChoice *choice, const Options *options, Arena *arena, Streams streams, Error *error) {
-    CheckDocuments documents = {0};
     char data_sha256[SHA256_HEX_SIZE];
     int code = EXIT_USAGE;
     CheckedEntry *entry = ARENA_NEW(arena, CheckedEntry, 1);
     if (!entry) return error_memory(error), EXIT_DEFECT;
     bool ok =
         file_data_sha256(data_sha256, arena, error) &&
-        check_launched(options, &choice->tolerance, data_sha256, streams.err, arena, entry, &documents, &code, error);
+        check_launched(options, &choice->tolerance, data_sha256, streams.err, arena, entry, &code, error);
     const BaselineCheck check = {.tolerance = choice->tolerance,
                                  .version = program_version(),
                                  .data_sha256 = data_sha256,
@@ -185,7 +183,7 @@ static int check_one(const CheckChoice *choice, const Options *options, Arena *a
     if (ok && code == EXIT_LIMIT && entry->was.plan_count > 0)
         fprintf(streams.err,
                 "shardopt: check: a limit ended the search: it is not known whether the plan is that close\n");
-    check_documents_free(&documents);
+    checked_entries_free(entry, 1);
     return code;
 }
 

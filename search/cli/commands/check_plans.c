@@ -17,15 +17,9 @@
 #include <omp.h>
 #include <stdlib.h>
 
-void check_documents_free(CheckDocuments *documents) {
-    for (int i = 0; i < documents->count; i++) cJSON_Delete(documents->json[i]);
-    documents->count = 0;
-}
-
-static bool documents_new(int count, Arena *arena, CheckDocuments *out, Error *error) {
-    out->json = ARENA_NEW(arena, cJSON *, (size_t)count);
-    out->count = out->json ? count : 0;
-    return out->json || error_memory(error);
+void checked_entries_free(const CheckedEntry *entries, int count) {
+    for (int i = 0; i < count && entries; i++)
+        for (int k = 0; k < 2; k++) cJSON_Delete(entries[i].own[k]);
 }
 
 /* ---- a search as the short report of it ---- */
@@ -93,14 +87,14 @@ static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena 
     return true;
 }
 
-bool training_again(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, cJSON **json,
+bool training_again(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry,
                     Error *error) {
     const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
     Report *report = ARENA_NEW(arena, Report, 1);
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!report || !request) return error_memory(error);
     if (!resolve(run, from, arena, request, error) || !sweep_search(request, arena, report, error) ||
-        !snapshot_take(report, own, run->data_sha256, arena, json, &entry->now, error))
+        !snapshot_take(report, own, run->data_sha256, arena, &entry->own[1], &entry->now, error))
         return false;
     baseline_compare(run->tolerance, entry);
     Error old = {0};
@@ -111,8 +105,8 @@ bool training_again(const CheckRun *run, const BaselineEntry *from, Arena *arena
     return false;
 }
 
-bool serving_again(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, cJSON **json,
-                   Error *error) {
+bool serving_again(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, Error *error) {
+    cJSON **json = &entry->own[1];
     Options *words = ARENA_NEW(arena, Options, 1);
     Served *served = ARENA_NEW(arena, Served, 1);
     if (!words || !served) return error_memory(error);
@@ -131,13 +125,12 @@ bool serving_again(const CheckRun *run, const BaselineEntry *from, Arena *arena,
 }
 
 /* What is wrong with an entry is its status; what is wrong with the machine we run on ends the check. */
-static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
-                        Error *error) {
+static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedEntry *entry, Error *error) {
     IN_LOCALE_C; /* a thread of its own */
     Arena arena = {0};
     Error failure = {0};
     *entry = (CheckedEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
-    bool ok = kind_of_report(from->report)->again(run, from, &arena, entry, json, &failure);
+    bool ok = kind_of_report(from->report)->again(run, from, &arena, entry, &failure);
     if (!ok && of_the_entry(&failure)) {
         entry->now = (Snapshot){0};
         snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
@@ -151,13 +144,14 @@ static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedE
 
 static void show_progress(const CheckedEntry *entry, int done, int count, FILE *progress) {
     char name[PROSE_SIZE], step[NUMBER_TEXT_SIZE] = "";
-    if (entry->now.report && entry->now.plan_count > 0) step_text(entry->now.best.seconds, step);
+    if (entry->now.report && entry->now.plan_count > 0)
+        step_text(json_real_at(entry->now.best.step, "seconds", 0), step);
     fprintf(progress, "shardopt: %d of %d: %s: %s%s%s\n", done, count, clean_text(entry->name, name, sizeof name),
             baseline_status_name(entry->status), step[0] ? ", " : "", step);
 }
 
 bool check_baseline(CheckRun run, const Baseline *baseline, FILE *progress, Arena *arena, CheckedEntry **entries,
-                    CheckDocuments *documents, Error *error) {
+                    Error *error) {
     const char *given = run.options->text[OPTION_THREADS];
     int64_t threads = 0;
     int count = baseline->count, done = 0;
@@ -169,10 +163,9 @@ bool check_baseline(CheckRun run, const Baseline *baseline, FILE *progress, Aren
     Error *errors = ARENA_NEW(arena, Error, (size_t)count);
     *entries = ARENA_NEW(arena, CheckedEntry, (size_t)count);
     if (!errors || !*entries) return error_memory(error);
-    if (!documents_new(count, arena, documents, error)) return false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(run.apart ? lanes : 1)
     for (int i = 0; i < count; i++) {
-        check_entry(&run, &baseline->entries[i], &(*entries)[i], &documents->json[i], &errors[i]);
+        check_entry(&run, &baseline->entries[i], &(*entries)[i], &errors[i]);
 #pragma omp critical(progress)
         {
             done++;
@@ -202,8 +195,8 @@ static bool best_request(const Options *options, Arena *arena, Request *out, Err
  * the bound of the best is close to the best. */
 static int launched_code(const CheckedEntry *entry, const Certificate *best, double within) {
     bool proven = entry->now.proven, misses = entry->now.plan_count == 0;
-    if (misses || entry->figures[BASELINE_STEP].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
-    bool close = entry->now.best.ranked_seconds <= (1 + within) * best->best_bound_seconds;
+    if (misses || entry->figures[0].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
+    bool close = json_real_at(entry->now.best.json, "ranked_seconds", 0) <= (1 + within) * best->best_bound_seconds;
     return best->proof == PROOF_OPTIMAL || close ? EXIT_DONE : EXIT_LIMIT;
 }
 
@@ -217,12 +210,12 @@ static void point_at_key(const Options *options, const ReportPlan *from, const S
 }
 
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
-                    CheckedEntry *entry, CheckDocuments *documents, int *code, Error *error) {
+                    CheckedEntry *entry, int *code, Error *error) {
     ReportPlan from = {0};
     Request *request = ARENA_NEW(arena, Request, 2);
     Report *report = ARENA_NEW(arena, Report, 2);
     if (!request || !report) return error_memory(error);
-    if (!documents_new(2, arena, documents, error) || !best_request(options, arena, &request[0], error) ||
+    if (!best_request(options, arena, &request[0], error) ||
         !one_plan_request(options, "check", arena, &request[1], &from, error))
         return false;
     if (!options->text[OPTION_QUIET]) one_plan_notes(&from, err);
@@ -230,20 +223,20 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
     thousands_warn(&request[0], &(OutputChoice){.quiet = options->text[OPTION_QUIET] != NULL}, err);
     *entry = (CheckedEntry){.has_was = true};
     if (!sweep_search(&request[0], arena, &report[0], error) ||
-        !snapshot_take(&report[0], NULL, data_sha256, arena, &documents->json[0], &entry->was, error))
+        !snapshot_take(&report[0], NULL, data_sha256, arena, &entry->own[0], &entry->was, error))
         return false;
     report[1].request = &request[1];
     if (!one_plan_search(&request[1], &from, arena, &report[1].result, error) ||
         (report[1].result.plan_count > 0 &&
          !proof_stands(&request[0], &report[0].result, report[1].result.request, &report[1].result.plans[0], error)) ||
-        !snapshot_take(&report[1], NULL, data_sha256, arena, &documents->json[1], &entry->now, error))
+        !snapshot_take(&report[1], NULL, data_sha256, arena, &entry->own[1], &entry->now, error))
         return false;
-    entry->name = baseline_name(cJSON_GetObjectItemCaseSensitive(documents->json[0], "request"), arena);
+    entry->name = baseline_name(cJSON_GetObjectItemCaseSensitive(entry->own[0], "request"), arena);
     if (!entry->name) return error_memory(error);
     baseline_compare(within, entry);
     point_at_key(options, &from, &report[0].result, entry);
     *code = entry->was.plan_count == 0 ? entry->was.proven ? EXIT_NO_PLAN : EXIT_LIMIT
-                                       : launched_code(entry, &report[0].result.certificate, within->of[BASELINE_STEP]);
+                                       : launched_code(entry, &report[0].result.certificate, within->of[0]);
     entry->status = *code == EXIT_GATE ? STATUS_WORSE : STATUS_SAME;
     entry->undecided = *code == EXIT_LIMIT;
     return true;

@@ -8,12 +8,8 @@
 #include "search/cli/command.h"
 #include "search/options/options.h"
 
-/* The documents behind entries[].now, to be freed with check_documents_free(). */
-typedef struct {
-    cJSON **json;
-    int count;
-} CheckDocuments;
-void check_documents_free(CheckDocuments *documents);
+/* Frees the documents that entries own; entries may be NULL. */
+void checked_entries_free(const CheckedEntry *entries, int count);
 
 /* What an entry of a baseline is planned again with. */
 typedef struct {
@@ -23,9 +19,8 @@ typedef struct {
     bool apart; /* several entries at once: one thread for each */
 } CheckRun;
 
-/* Answers the entry's request again, and compares: *json is the report of now, the caller's; it fills entry->now and
- * what follows of it. */
-typedef bool PlanAgain(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, cJSON **json,
+/* Answers the entry's request again, and compares: fills entry->now, which the entry owns, and what follows of it. */
+typedef bool PlanAgain(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry,
                        Error *error);
 PlanAgain training_again, serving_again;
 
@@ -33,10 +28,10 @@ PlanAgain training_again, serving_again;
  * side. `progress`: gets a line for each that is done; NULL: none. In the arena. False: something is wrong with more
  * than an entry. */
 bool check_baseline(CheckRun run, const Baseline *baseline, FILE *progress, Arena *arena, CheckedEntry **entries,
-                    CheckDocuments *documents, Error *error);
+                    Error *error);
 
 /* One entry: the plan of --plan or --from compared with the best plan of its request, which is found first. *code is
  * EXIT_NO_PLAN where there is no best, EXIT_LIMIT where a limit ended a search before it was known whether the plan is
  * close enough; else EXIT_DONE or EXIT_GATE. Says on `err` what is odd in the request. */
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
-                    CheckedEntry *entry, CheckDocuments *documents, int *code, Error *error);
+                    CheckedEntry *entry, int *code, Error *error);

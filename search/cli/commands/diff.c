@@ -49,23 +49,22 @@ static cJSON *read_report(const char *path, Error *error) {
     return NULL;
 }
 
-/* *different: whether they are. */
-static bool answer(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
-                   Error *error) {
+static bool answer(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams,
+                   Differences *diff, Error *error) {
     Draft draft;
-    Diff *diff = ARENA_NEW(arena, Diff, 1);
-    if (!diff) return error_memory(error);
     if (!diff_make(&files[0], &files[1], arena, diff, error)) return false;
-    *different = diff->different;
     if (choice->quiet) return true;
     if (!draft_open(&draft, error)) return false;
-    bool ok = diff_write(diff, choice->format, (TextOut){draft.file, output_terminal(streams, choice->path)}, error);
+    Diff *page = choice->format == DIFF_HTML ? ARENA_NEW(arena, Diff, 1) : NULL;
+    TextOut out = {draft.file, output_terminal(streams, choice->path)};
+    bool ok = page ? diff_page_rows(diff, arena, page, error) && diff_write_page(page, draft.file, error)
+                   : diff_write(diff, choice->format, out, error);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     DiffChoice choice = {.format = DIFF_TEXT};
-    bool different = false;
+    Differences diff = {.json = NULL};
     if (!read_choice(line, &choice, error)) return EXIT_USAGE;
     cJSON *a = read_report(line->arguments[0], error), *b = a ? read_report(line->arguments[1], error) : NULL;
     const ReportFile files[] = {{a, line->arguments[0]}, {b, line->arguments[1]}};
@@ -73,8 +72,9 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     if (ok && report_kind(a) != report_kind(b))
         ok = error_set(error, ERROR_INPUT, files[1].name, "is not of the same command as %.80s; give two of one",
                        files[0].name);
-    ok = ok && answer(files, &choice, line->arena, streams, &different, error);
-    int code = !ok ? exit_of_error(error) : choice.exit_code && different ? EXIT_GATE : EXIT_DONE;
+    ok = ok && answer(files, &choice, line->arena, streams, &diff, error);
+    int code = !ok ? exit_of_error(error) : choice.exit_code && diff.different ? EXIT_GATE : EXIT_DONE;
+    cJSON_Delete(diff.json);
     cJSON_Delete(a);
     cJSON_Delete(b);
     return code;
