@@ -63,6 +63,5 @@ const char *diff_change(double a, double b, char *text);
 
 /* Internal: what diff_write() is put together from. A table without rows: there is nothing to say. */
 Table diff_table(const DiffRows *rows, Arena *arena);
-bool diff_write_page(const Diff *diff, FILE *out, Error *error);
 Table diff_plans_table(const Diff *diff, Arena *arena);
 void diff_headline(const Diff *diff, Prose *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two reports side by side: as text and as Markdown, from the same tables, and as JSON (docs/json.md). */
+/* Two reports side by side: as text and as Markdown, from the same tables, and as JSON (docs/json.md) and its page. */
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/text/page.h"
 #include "search/baseline/diff.h"
 
 /* ---- text and Markdown ---- */
@@ -98,21 +99,32 @@ static bool add_plans(cJSON *to, const Diff *diff) {
     return ok;
 }
 
-static bool write_json(const Diff *diff, FILE *out) {
+static bool add_words(cJSON *to, const Diff *diff, const char *headline) {
+    cJSON *json = json_add_object(to, "words");
+    char title[64];
+    snprintf(title, sizeof title, "Two %ss side by side", diff->a.kind->one);
+    return json_add_text(json, "title", title) && json_add_text(json, "headline", headline);
+}
+
+/* JSON, or the page with it. */
+static bool write_document(const Diff *diff, bool page, FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
+    Prose headline;
+    diff_headline(diff, &headline);
     bool ok = json_add_whole(json, "format_version", 1) && add_side(json, "a", diff->a_file, diff->a_words) &&
               add_side(json, "b", diff->b_file, diff->b_words) && json_add_bool(json, "different", diff->different) &&
               add_rows(json, "request", &diff->request) && causes_add_json(json, diff->causes, diff->cause_count) &&
               (!diff->both ||
                (add_rows(json, "figures", &diff->figures) && add_rows(json, "plan", &diff->plan) &&
                 add_rows(json, "terms_seconds", &diff->step) && add_rows(json, "memory_bytes", &diff->memory))) &&
-              add_plans(json, diff) && add_rows(json, "search", &diff->search) && json_print(out, json);
+              add_plans(json, diff) && add_rows(json, "search", &diff->search) &&
+              add_words(json, diff, headline.text) && (page ? page_write(json, out, error) : json_print(out, json));
     cJSON_Delete(json);
     return ok;
 }
 
 bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error) {
-    if (format == DIFF_HTML) return diff_write_page(diff, out.file, error);
-    bool ok = format == DIFF_JSON ? write_json(diff, out.file) : write_text(diff, format == DIFF_MARKDOWN, out);
+    bool ok = format == DIFF_JSON || format == DIFF_HTML ? write_document(diff, format == DIFF_HTML, out.file, error)
+                                                         : write_text(diff, format == DIFF_MARKDOWN, out);
     return (ok && !ferror(out.file)) || error_memory(error);
 }
