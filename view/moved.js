@@ -8,7 +8,7 @@ const UNIT_OF_FIGURE = { training_seconds: 'duration', tokens_per_second_per_chi
 const changeOf = (a, b) => typeof a !== 'number' || typeof b !== 'number' ? null : a === b ? 0 : a !== 0 ? b / a - 1 : null;
 const movedRows = object => Object.entries(object ?? {}).map(([key, value]) => ({ key, a: value?.a ?? null, b: value?.b ?? null }));
 const signed = unit => x => x === 0 ? 'none' : (x > 0 ? '+' : '−') + say(unit, Math.abs(x));
-const textsTable = (caption, object) => table(caption, [['', row => words(row.key)], ['A', row => row.a ?? '-', 'text'], ['B', row => row.b ?? '-', 'text']], movedRows(object));
+const textsTable = (caption, object) => table(caption, [['what', row => words(row.key)], ['A', row => row.a ?? '-', 'text'], ['B', row => row.b ?? '-', 'text']], movedRows(object));
 
 function movedTiles(d) {
   return tiles(movedRows(d.figures).map(({ key, a, b }) => {

@@ -112,7 +112,7 @@ function sweepFront(d) {
 function sweepTable(d) {
   const options = optionsOf(d), errors = [...new Set(d.filter(row => row.state === 'error').map(row => row.message))];
   const figures = SWEPT.filter(([key]) => d.some(row => best(row)[key] !== undefined && best(row)[key] !== null && !(key === 'chips' && String(best(row).chips) === row.varies.chips)));
-  const open = row => row.report ? el('button', { type: 'button', class: 'copy', 'aria-label': 'The report of ' + (pointText(row) || 'the point'), onclick: () => show(row.report, { back: () => show(d) }) }, 'open') : '';
+  const open = row => row.report ? el('button', { type: 'button', class: 'copy', 'aria-label': 'Open the report of ' + (pointText(row) || 'the point'), onclick: () => show(row.report, { back: () => show(d) }) }, 'open') : '';
   return section('table', 'The table', table('Every point of the grid with its best plan', [...options.map(name => [name, row => row.varies[name]]), ['best plan', 'best.plan'], ['engine', 'best.engine'], ['trainer', 'best.trainer'], ['rollout', 'best.rollout'],
     ['result', row => row.state === 'error' ? `error ${errors.indexOf(row.message) + 1}` : resultOf(row)], ['report', open], ['machine', 'best.machine'], ...figures.map(([key, name, unit]) => [name, 'best.' + key, unit]), ['HBM limit', 'best.hbm_limit_bytes', 'bytes']], d, { drop: true }),
     errors.length ? [el('h3', {}, 'Errors'), el('ol', {}, errors.map(text => el('li', {}, text)))] : '', list([...new Set(d.map(row => row.warning).filter(text => text))]));
