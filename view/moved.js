@@ -17,7 +17,7 @@ function movedTiles(d) {
   }));
 }
 function movedVerdict(d) {
-  const side = name => d[name]?.file || d[name]?.of ? paragraph(`${name.toUpperCase()} is ${d[name].file ?? ''}: ${d[name].of ?? ''}.`) : '';
+  const side = name => d[name]?.file || d[name]?.of ? paragraph(`${name.toUpperCase()} is ${[d[name].file, d[name].of].filter(text => text).join(': ')}.`) : '';
   return section('moved', 'What moved', d.different ? '' : paragraph('A and B do not differ.'), d.different ? movedTiles(d) : '', side('a'), side('b'), d.causes?.length ? [el('h3', {}, 'Because'), list(d.causes.map(cause => cause.text ?? cause.cause ?? JSON.stringify(cause)))] : '',
     textsTable('The request', d.request));
 }

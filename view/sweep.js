@@ -84,7 +84,7 @@ function sweepMap(found, state) {
     const value = best(rows[0])[key], tint = Math.round(8 + 52 * (more ? share(value) : 1 - share(value)));
     return el('td', { class: 'n', tabindex: '0', style: { background: `color-mix(in srgb, var(--p-matmul) ${tint}%, var(--paper))` }, 'data-tip': sweepTip(rows[0], key) + (rows.length > 1 ? `; the best of ${rows.length}` : '') }, say(unit, value));
   };
-  return el('div', { class: 'wide', ...region(`${name}: ${state.along} against ${state.by}`) }, el('table', { class: 'map' }, el('caption', {}, `${name}; the darker the better${known.length > values(state.along).length * values(state.by).length ? ', the best of the other options' : ''}`),
+  return el('div', { class: 'wide', ...region(`${name}: ${state.along} against ${state.by}`) }, el('table', { class: 'map' }, el('caption', {}, `${name}; the stronger the colour, the better${known.length > values(state.along).length * values(state.by).length ? ', the best of the other options' : ''}`),
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, `${state.by} \\ ${state.along}`), values(state.along).map(x => el('th', { scope: 'col', class: 'n' }, x)))),
     el('tbody', {}, values(state.by).map(y => el('tr', {}, el('th', { scope: 'row' }, y), values(state.along).map(x => cell(x, y)))))));
 }

@@ -69,7 +69,7 @@ function tracesLogs(d) {
   return [table('Logs of step times', [['log', 'file'], ['launcher', 'launcher'], ['steps', 'steps', 'count'], ['used', 'steps_used', 'count'], ['median step', 'step_median_seconds', 'seconds'], ['from', 'step_lower_quartile_seconds', 'seconds'], ['to (half of them)', 'step_upper_quartile_seconds', 'seconds'],
     ['over the plan', log => d.predicted_step_seconds > 0 && log.step_median_seconds > 0 ? log.step_median_seconds / d.predicted_step_seconds - 1 : null, 'change'], ['traced step / median', log => d.step_seconds > 0 && log.step_median_seconds > 0 ? d.step_seconds / log.step_median_seconds : null, 'number'], ['tokens/s of a device', 'tokens_per_second_per_device', 'number']], logs, { drop: true }),
   figure('Median steps of the logs', bars(steps.map(log => ({ label: log.file, parts: [['median step', log.step_median_seconds, 'matmul']], likely: [log.step_lower_quartile_seconds, log.step_upper_quartile_seconds] })), 'seconds', { legend: false })),
-  table('Timers of the logs', [['log', 'log'], ['timer', 'timer'], ['least', 'least_seconds', 'seconds'], ['most', 'most_seconds', 'seconds'], ['predicted', 'predicted_seconds', 'seconds']], logs.flatMap(log => (log.timers ?? []).map(timer => ({ ...timer, log: log.file }))), { drop: true })];
+  table('Timers of the logs', [['log', 'log'], ['timer', 'timer'], ['least', 'least_seconds', 'seconds'], ['most', 'most_seconds', 'seconds'], ['predicted', 'predicted_seconds', 'seconds'], ['over the plan', timer => timer.predicted_seconds > 0 ? timer.most_seconds / timer.predicted_seconds - 1 : null, 'change']], logs.flatMap(log => (log.timers ?? []).map(timer => ({ ...timer, log: log.file }))), { drop: true })];
 }
 function tracesBasis(d) {
   const refit = d.refit;

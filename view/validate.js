@@ -82,7 +82,7 @@ function validateMemory(d) {
 }
 const PLANS_LEAST = 10;
 function validateOrder(d) {
-  const ranking = d.summary?.ranking?.all, cells = ranking?.cells ?? [], large = cells.filter(cell => cell.plans >= PLANS_LEAST), bins = (d.summary?.chances?.bins ?? []).filter(bin => bin.plans > 0);
+  const ranking = d.summary?.ranking?.all, cells = ranking?.cells ?? [], large = cells.filter(cell => cell.plans >= PLANS_LEAST), bins = ((d.summary?.ranking?.chances ?? d.summary?.chances)?.bins ?? []).filter(bin => bin.plans > 0);
   const cellsTable = of => table('Order of plans by group', [['model', 'model'], ['chips', cell => `${say('count', cell.chips)} ${cell.hardware}`], ['plans', 'plans', 'count'], ['pairs', 'pairs', 'count'], ['tau', 'tau', 'number'], ['best is behind by', 'distance', 'share']], of);
   return section('order', 'Order of plans', paragraph(d.words?.order), large.length ? cellsTable(large) : '', large.length < cells.length ? folded('All groups', cellsTable(cells)) : '',
     bins.length ? [el('h3', {}, 'Chances of being the best'), paragraph(d.words?.chances), table('Plans by their chance of being the best', [['chance up to', 'chance_up_to', 'share'], ['plans', 'plans', 'count'], ['mean chance', 'mean_chance', 'share'], ['measured best', 'measured_best_share', 'share']], bins)] : '');

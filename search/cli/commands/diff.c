@@ -14,7 +14,7 @@ static const CommandOption OPTIONS[] = {
     [FORMAT] = OPTION_ROW(
         "format", "FORMAT", 0, .help = "how the answer is written: text, json, markdown or html (text)",
         .details = "How the answer is written: text, json, markdown, or html, a page that loads nothing, with "
-                   "the step and the HBM of both best plans drawn part by part (text).",
+                   "the step and the HBM of both best plans part by part (text).",
         .values = "text json markdown html"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
     [EXIT_CODE] = OPTION_ROW("exit-code", NULL, 0, .help = "exit with 1 where the reports differ",
