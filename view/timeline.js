@@ -32,11 +32,11 @@ function timeline(name, of, end) {
     if (!canvas.isConnected) return;
     const ratio = devicePixelRatio, context = canvas.getContext('2d'), paints = {};
     wide = canvas.clientWidth;
-    left = wide < 500 ? 76 : 112;
     canvas.width = wide * ratio;
     canvas.height = high * ratio;
     const ink = css('--ink');
     context.font = `${12 * ratio}px system-ui`;
+    left = Math.min(wide * 0.42, Math.max(wide < 500 ? 76 : 112, ...of.rows.map(row => context.measureText(row.name).width / ratio + 14)));
     const step = 10 ** Math.floor(Math.log10((to - from) / 3)) || 1, ticks = (to - from) / step > 9 ? 5 * step : (to - from) / step > 5 ? 2 * step : step;
     context.textAlign = 'center';
     for (let t = Math.ceil(from / ticks) * ticks; t <= to * (1 + 1e-12); t += ticks) {

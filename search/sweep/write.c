@@ -244,7 +244,7 @@ static bool command_of(const SweepGrid *grid, Prose *to) {
 }
 
 static void add_member(const char *key, const char *text, FILE *out) {
-    fprintf(out, "%s\"%s\":", strcmp(key, "lead") == 0 ? "" : ",", key);
+    fprintf(out, ",\"%s\":", key);
     json_print_text(out, text);
 }
 
@@ -252,8 +252,8 @@ static void add_member(const char *key, const char *text, FILE *out) {
 static void write_words(const SweepView *view, FILE *out) {
     Prose lead = view->first, again = {0};
     if (lead.used > 0) lead.text[lead.used - 1] = '\0'; /* its colon */
-    fputs(",\"words\":{", out);
-    add_member("lead", lead.text, out);
+    fputs(",\"words\":{\"lead\":", out);
+    json_print_text(out, lead.text);
     add_member("summary", view->last.text, out);
     if (command_of(view->grid, &again)) add_member("again", again.text, out);
     fputc('}', out);
