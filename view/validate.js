@@ -42,7 +42,7 @@ function strips(d, what, by) {
   };
   // Labels of an axis that would lie on each other are left out, those nearest to nothing first kept.
   const kept = [];
-  for (const error of ERROR_TICKS.slice().sort((a, b) => Math.abs(a) - Math.abs(b))) if (bent(error) >= low && bent(error) <= high && kept.every(other => Math.abs(bent(other) - bent(error)) > (high - low) / 9)) kept.push(error);
+  for (const error of ERROR_TICKS.slice().sort((a, b) => Math.abs(a) - Math.abs(b))) if (bent(error) >= low && bent(error) <= high && kept.every(other => Math.abs(bent(other) - bent(error)) > (high - low) / 6)) kept.push(error);
   return el('div', { class: 'bars strips' }, el('div', { class: 'row ticks' }, el('span', { class: 'label' }, 'predicted over measured'), el('div', { class: 'bar' }, kept.map(error => el('b', { style: { left: x(error) } }, error === 0 ? '0' : (error > 0 ? '+' : '−') + Math.abs(100 * error) + '%'))), el('span', { class: 'sum' }, 'median')),
     groups.slice(0, STRIPS_MOST).map(row), groups.length > STRIPS_MOST ? paragraph(`and ${groups.length - STRIPS_MOST} more`) : '');
 }

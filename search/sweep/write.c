@@ -224,7 +224,7 @@ static bool write_csv(SweepView *view, FILE *out) {
 static bool command_of(const SweepGrid *grid, Prose *to) {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
     enum { LONG = 1000 };
-    prose_add(to, "shardopt sweep");
+    prose_add(to, "shardopt sweep%s%s", grid->command ? " " : "", grid->command ? grid->command : "");
     for (int i = 0; i < grid->option_count; i++) {
         const SweepOption *option = &grid->options[i];
         bool plain = true;
