@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const char *html_entity(char byte) {
+static const char *markup_entity(char byte) {
     switch (byte) {
     case '&':
         return "&amp;";
@@ -18,9 +18,6 @@ static const char *html_entity(char byte) {
         return "&quot;";
     case '\'':
         return "&#39;";
-    case '\t':
-    case '\n':
-        return "";
     default:
         return NULL;
     }
@@ -28,7 +25,7 @@ static const char *html_entity(char byte) {
 
 /* Attribute values are normalized: a line break in one would come back as a blank (XML 1.0, 3.3.3). */
 static const char *xml_entity(char byte) {
-    return byte == '\t' ? "&#9;" : byte == '\n' ? "&#10;" : byte == '\r' ? "&#13;" : html_entity(byte);
+    return byte == '\t' ? "&#9;" : byte == '\n' ? "&#10;" : byte == '\r' ? "&#13;" : markup_entity(byte);
 }
 
 static const char *markdown_entity(char byte) {
@@ -60,8 +57,6 @@ static const char *property_entity(char byte) {
  * allowed though it is a control character. */
 static const char *entity(EscapeKind kind, char byte) {
     switch (kind) {
-    case ESCAPE_HTML:
-        return html_entity(byte);
     case ESCAPE_XML:
         return xml_entity(byte);
     case ESCAPE_MARKDOWN:

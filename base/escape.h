@@ -6,9 +6,8 @@
 #include <stdio.h>
 
 typedef enum {
-    ESCAPE_HTML,     /* HTML and SVG: between tags, and values of attributes in either quotes */
-    ESCAPE_XML,      /* XML 1.0: the same; line breaks and tabs as references, because attributes would lose them
-                      * otherwise */
+    ESCAPE_XML,      /* XML 1.0: between tags, and values of attributes in either quotes; line breaks and tabs as
+                      * references, because attributes would lose them otherwise */
     ESCAPE_MARKDOWN, /* GitHub's: a sentence or the cell of a table; line breaks and tabs become blanks */
     ESCAPE_CSV, /* a whole cell, quoted where RFC 4180 requires it; a cell that a spreadsheet would take for a formula
                  * gets an apostrophe in front */

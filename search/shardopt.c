@@ -15,9 +15,9 @@
 #include "search/options/data_files.h"
 #include "search/options/options.h"
 #include "search/report/around.h"
-#include "search/report/html/write.h"
 #include "search/report/plan_fields.h"
 #include "search/report/report.h"
+#include "search/report/text/markdown.h"
 #include "search/shardopt_inside.h"
 
 #include <stdlib.h>

@@ -72,6 +72,9 @@ const code = (before, text) => text ? el('p', { class: 'command' }, before + ' '
   el('button', { type: 'button', class: 'copy', 'aria-label': 'Copy: ' + text, onclick: event => { navigator.clipboard?.writeText(text); event.target.textContent = 'copied'; } }, 'copy')) : '';
 const folded = (summary, ...body) => body.some(part => part) ? el('details', {}, el('summary', {}, summary), body) : '';
 
+// A choice in a line of them: [[value, name]].
+const choice = (name, all, value, onchange, of) => el('label', {}, name + ' ', el('select', { 'data-of': of, onchange: event => onchange(event.target.value) }, all.map(([key, text]) => el('option', { value: key, selected: key === value }, text))));
+
 // Regions of a page have names of their own.
 const regions = new Map();
 function region(name) {
@@ -127,7 +130,7 @@ function table(caption, columns, rows, options = {}) {
   const body = el('tbody'), all = rows.map(row => {
     const line = el('tr', options.row?.(row) ?? {}, columns.map((column, i) => {
       const value = column.get(row), text = value instanceof Node ? value : say(column.unit ?? 'number', value);
-      return el(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: column.number ? 'n' : typeof text === 'string' && text.length > 24 ? 'long' : null }, text);
+      return el(i === 0 ? 'th' : 'td', { scope: i === 0 ? 'row' : null, class: column.number ? 'n' : typeof text === 'string' ? text.length > 24 ? 'long' : 'short' : null }, text);
     }));
     return { row, line };
   });

@@ -21,24 +21,24 @@ function bars(rows, unit, options = {}) {
   const made = rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label), el('div', { class: 'bar' },
     row.parts.filter(([, value]) => value > 0).map(([name, value, paint, more]) => {
       named.set(name, paint);
-      return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': `${name}: ${say(unit, value)}, ${say('share', value / sum(row))}${more ? '; ' + more : ''}` });
+      return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': options.legend === false ? name : `${name}: ${say(unit, value)}, ${say('share', value / sum(row))}${more ? '; ' + more : ''}` });
     }),
     row.limit ? mark(row.limit, 'limit: ' + say(unit, row.limit), 'limit') : '',
     row.likely ? el('b', { class: 'likely', 'data-tip': `likely ${say(unit, row.likely[0])} to ${say(unit, row.likely[1])}`, style: { left: share(row.likely[0]), width: share(row.likely[1] - row.likely[0]) } }) : ''),
   el('span', { class: 'sum' }, row.limit && options.limits ? `${say(unit, sum(row))} of ${say(unit, row.limit)}` : say(unit, sum(row)))));
-  return el('div', { class: 'bars' }, made, legend([...named].map(([name, paint]) => [paint, name])));
+  return el('div', { class: 'bars' }, made, options.legend === false ? '' : legend([...named].map(([name, paint]) => [paint, name])));
 }
 
 // Changes to both sides of nothing, a row each: [{label, sides: [[name, value, paint, tip]], mark}], the largest first.
-function tornado(rows, ends) {
+function tornado(rows, ends, text = x => say('change', x)) {
   if (!rows.length) return '';
   const all = rows.flatMap(row => row.sides.map(([, value]) => value)), low = Math.min(0, ...all), high = Math.max(0, ...all), span = high - low || 1;
   const x = value => (100 * (value - low) / span).toFixed(3) + '%';
   return el('div', { class: 'bars tornado' }, rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label),
     el('div', { class: 'bar' }, el('b', { class: 'zero', style: { left: x(0) } }), row.sides.map(([name, value, paint, more], side) => el('i', {
-      class: 'paint-' + paint, style: { left: x(Math.min(0, value)), width: `max(1px, ${(100 * Math.abs(value) / span).toFixed(3)}%)`, top: side * 50 + '%' },
-      'data-tip': `${row.label} ${name}: ${say('change', value)}${more ? ', ' + more : ''}` }))),
-    el('span', { class: 'sum' }, row.sides.map(([, value]) => say('change', value)).join(' / '), row.mark ? el('em', {}, row.mark) : ''))), legend(ends));
+      class: 'paint-' + paint, style: { left: x(Math.min(0, value)), width: `max(1px, ${(100 * Math.abs(value) / span).toFixed(3)}%)`, top: side * 50 + '%', height: 100 / row.sides.length + '%' },
+      'data-tip': `${row.label} ${name}: ${text(value)}${more ? ', ' + more : ''}` }))),
+    el('span', { class: 'sum' }, row.sides.map(([, value]) => text(value)).join(' / '), row.mark ? el('em', {}, row.mark) : ''))), ends.length ? legend(ends) : '');
 }
 
 // ---- points on two scales ----
@@ -62,7 +62,8 @@ function shape(context, corners, x, y, r) {
   context.stroke();
 }
 
-// series: [{name, points: [{x, y, tip}], line: true, step: true}]. The pointer, or the arrows once the picture has the focus,
+// series: [{name, points: [{x, y, tip, small}], line: true, step: true}]; a line `through` leaves out small points, one that is `still` only
+// shows where something lies. The pointer, or the arrows once the picture has the focus,
 // go from point to point; a click or Enter pins one. options: {x, y: {name, unit, log, zero}}.
 function plot(series, options) {
   series = series.filter(one => one.points.length);
@@ -71,8 +72,9 @@ function plot(series, options) {
   // Within a decade a logarithmic axis has hardly a tick.
   const spread = of => { const all = points.map(point => point[of]); return Math.max(...all) / Math.min(...all); };
   options = { ...options, x: { ...options.x, log: options.x.log && (options.ticks || spread('x') > 20) }, y: { ...options.y, log: options.y.log && spread('y') > 20 } };
-  const data = [points.map(p => p.x), ...series.map((one, s) => points.map(p => p.s === s ? p.y : null))];
-  const box = el('div', { class: 'plot', tabindex: '0', role: 'application', 'aria-label': `${options.name}: ${points.length} points, ${options.y.name} against ${options.x.name}; arrows go from point to point, Enter pins one, Escape leaves` });
+  const data = [points.map(p => p.x), ...series.map((one, s) => points.map(p => p.s === s && !(one.through && p.small) ? p.y : null))];
+  const live = [...points.keys()].filter(i => !series[points[i].s].still);
+  const box = el('div', { class: 'plot', tabindex: '0', role: 'application', 'aria-label': `${options.name}: ${live.length} points, ${options.y.name} against ${options.x.name}; arrows go from point to point, Enter pins one, Escape leaves` });
   const said = el('p', { class: 'said', role: 'status' }), pinned = new Set();
   let at = -1, drawn = null;
   const place = i => { const ratio = devicePixelRatio; return [drawn.valToPos(points[i].x, 'x', true) / ratio, drawn.valToPos(points[i].y, 'y', true) / ratio]; };
@@ -93,7 +95,7 @@ function plot(series, options) {
   function nearest(event) {
     const edge = box.getBoundingClientRect();
     let best = -1, least = 40;
-    points.forEach((_, i) => { const [px, py] = place(i), far = Math.hypot(px - event.clientX + edge.left, py - event.clientY + edge.top); if (far < least) [least, best] = [far, i]; });
+    live.forEach(i => { const [px, py] = place(i), far = Math.hypot(px - event.clientX + edge.left, py - event.clientY + edge.top); if (far < least) [least, best] = [far, i]; });
     return best;
   }
   box.addEventListener('pointermove', event => { if (drawn) on(nearest(event), event.clientX, event.clientY); });
@@ -101,7 +103,7 @@ function plot(series, options) {
   box.addEventListener('click', pin);
   box.addEventListener('keydown', event => {
     const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-    if (step) { on((at + step + points.length) % points.length); said.textContent = text(at); event.preventDefault(); }
+    if (step) { on(live[(live.indexOf(at) + step + live.length) % live.length]); said.textContent = text(at); event.preventDefault(); }
     if (event.key === 'Enter') pin();
     if (event.key === 'Escape') on(-1);
   });
@@ -126,11 +128,11 @@ function plot(series, options) {
     drawn = new uPlot({ width: Math.max(260, Math.min(760, box.clientWidth)), height: 300, legend: { show: false }, cursor: { show: false }, hooks: { draw: [marks] },
       scales: { x: { time: false, distr: options.x.log ? 3 : 1, range: range(options.x) }, y: { distr: options.y.log ? 3 : 1, range: range(options.y) } },
       axes: [axis('x', options.x, 2), axis('y', options.y, 3)],
-      series: [{}, ...series.map((one, s) => ({ stroke: css('--s' + s % 6), width: one.line ? 2 : 0, dash: one.dash ? [5, 5] : undefined, spanGaps: true, points: { show: false }, paths: one.line ? one.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear() : () => null }))] }, data, box);
+      series: [{}, ...series.map((one, s) => ({ stroke: css(one.ink ? '--ink' : '--s' + s % 6), width: one.line ? 2 : 0, dash: one.dash ? [5, 5] : undefined, spanGaps: true, points: { show: false }, paths: one.line ? one.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear() : () => null }))] }, data, box);
   }
   redraws.add(draw);
   requestAnimationFrame(draw);
-  return el('div', {}, box, el('ul', { class: 'legend' }, series.map((one, s) => el('li', {}, el('i', { class: one.bare ? `stroke t${s % 6}${one.dash ? ' dash' : ''}` : `mark m${s % 6}`, 'aria-hidden': 'true' }), one.name))), said);
+  return el('div', {}, box, el('ul', { class: 'legend' }, series.map((one, s) => one.unnamed ? '' : el('li', {}, el('i', { class: one.bare ? `stroke ${one.ink ? 'ink' : 't' + s % 6}${one.dash ? ' dash' : ''}` : `mark m${s % 6}`, 'aria-hidden': 'true' }), one.name))), said);
 }
 
 // ---- which role lies on which axis ----

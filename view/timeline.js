@@ -20,9 +20,9 @@ function patternOf(context, paint, ratio) {
 }
 
 function timeline(name, of, end) {
-  const bars = of.rows.map(row => row.kind.map((kind, i) => ({ kind: of.kinds[kind].name, paint: paintOf(of.kinds[kind].of), from: row.begin_seconds[i], to: row.end_seconds[i], microbatch: row.microbatch[i] })));
+  const bars = of.rows.map(row => row.kind.map((kind, i) => ({ kind: of.kinds[kind].name, paint: paintOf(of.kinds[kind].of), from: row.begin_seconds[i], to: row.end_seconds[i], microbatch: row.microbatch[i], share: row.share?.[i] })));
   const ROW = 24, BOTTOM = 24, high = of.rows.length * ROW + BOTTOM;
-  const text = bar => `${bar.kind}${bar.microbatch ? ', microbatch ' + bar.microbatch : ''}: ${say('seconds', bar.to - bar.from)}, from ${say('seconds', bar.from)}`;
+  const text = bar => `${bar.kind}${bar.microbatch ? ', microbatch ' + bar.microbatch : ''}: ${say('seconds', bar.to - bar.from)}, from ${say('seconds', bar.from)}${bar.share === undefined ? '' : `, runs ${say('share', bar.share)} of it`}`;
   const canvas = el('canvas', { tabindex: '0', role: 'application', height: high, 'aria-label': `${name}: ${of.rows.map(row => row.name).join(', ')}; plus and minus zoom, arrows move, 0 shows all` });
   const said = el('p', { class: 'said', role: 'status' });
   let from = 0, to = end, left = 100, wide = 0, drag = null, waits = false;
@@ -32,11 +32,11 @@ function timeline(name, of, end) {
     if (!canvas.isConnected) return;
     const ratio = devicePixelRatio, context = canvas.getContext('2d'), paints = {};
     wide = canvas.clientWidth;
-    left = wide < 500 ? 76 : 112;
     canvas.width = wide * ratio;
     canvas.height = high * ratio;
     const ink = css('--ink');
     context.font = `${12 * ratio}px system-ui`;
+    left = Math.min(wide * 0.42, Math.max(wide < 500 ? 76 : 112, ...of.rows.map(row => context.measureText(row.name).width / ratio + 14)));
     const step = 10 ** Math.floor(Math.log10((to - from) / 3)) || 1, ticks = (to - from) / step > 9 ? 5 * step : (to - from) / step > 5 ? 2 * step : step;
     context.textAlign = 'center';
     for (let t = Math.ceil(from / ticks) * ticks; t <= to * (1 + 1e-12); t += ticks) {
@@ -54,7 +54,9 @@ function timeline(name, of, end) {
       const a = x(Math.max(bar.from, from)), b = x(Math.min(bar.to, to)), low = bar.paint === 'forward' ? 4 : 0;
       paints[bar.paint] ??= patternOf(context, bar.paint, ratio);
       context.fillStyle = paints[bar.paint];
-      context.fillRect(a * ratio, (r * ROW + 2 + low) * ratio, Math.max(0.5, b - a - Math.min(1, (b - a) / 6)) * ratio, (ROW - 6 - low) * ratio);
+      const full = ROW - 6 - low, tall = full * (bar.share ?? 1);
+      context.fillRect(a * ratio, (r * ROW + 2 + low + full - tall) * ratio, Math.max(0.5, b - a - Math.min(1, (b - a) / 6)) * ratio, tall * ratio);
+      if (bar.share !== undefined) return;
       const label = bar.microbatch || bar.kind, room = context.measureText(label).width / ratio + 6;
       if (b - a < room) return;
       context.fillStyle = css('--p-' + bar.paint);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text/prose.h"
 
-#include "base/escape.h"
 #include "base/text/terminal.h"
 #include "base/utf8.h"
 #include "base/util.h"
@@ -107,21 +106,7 @@ static size_t line_length(const char *text, int columns) {
     return fits;
 }
 
-static void write_paragraph(FILE *out, const char *before, const char *open, const char *text, const char *close) {
-    fputs("<p>", out);
-    escape_write(ESCAPE_HTML, before + strspn(before, " "), out);
-    fputs(open, out);
-    escape_write(ESCAPE_HTML, text, out);
-    fprintf(out, "%s</p>\n", close);
-}
-
-void command_write(TextOut out, const char *before, const char *command) {
-    if (out.terminal.columns == COLUMNS_OF_PAGE) return write_paragraph(out.file, before, "<code>", command, "</code>");
-    fprintf(out.file, "%s%s\n", before, command);
-}
-
 void prose_write(TextOut out, const char *first, const char *rest, const char *text) {
-    if (out.terminal.columns == COLUMNS_OF_PAGE) return write_paragraph(out.file, first, "", text, "");
     const char *margin = first;
     int columns = out.terminal.columns, width = columns > 0 ? (int)min_whole(columns, PROSE_WIDTH) : PROSE_WIDTH;
     do {

@@ -26,8 +26,6 @@ void prose_item(Prose *prose, const char *between, const char *format, ...) __at
 /* Writes the text in lines of at most PROSE_WIDTH columns, fewer on a narrower terminal (terminal.h), the first behind
  * `first`, the others behind `rest` (blanks); breaks at blanks, but not between a number and its unit. */
 void prose_write(TextOut out, const char *first, const char *rest, const char *text);
-/* A command to copy, on one line behind `before`. */
-void command_write(TextOut out, const char *before, const char *command);
 
 /* Columns of UTF-8 text, one per character. */
 int text_columns(const char *text);

@@ -77,6 +77,3 @@ bool table_write_markdown(const Table *table, FILE *out);
 /* Writes RFC 4180 with lines that end with a newline alone; a text that a spreadsheet would take for a formula gets an
  * apostrophe in front. */
 bool table_write_csv(const Table *table, FILE *out);
-
-/* Writes a <table> with its caption, in a region of its own that scrolls, by the keyboard too. */
-bool table_write_html(const Table *table, FILE *out);

@@ -209,7 +209,6 @@ static void write_lines(const char *text, const char *indent, TextOut out) {
 bool table_write_text(const Table *table, const char *indent, TextOut out) {
     if (table->failed) return false;
     if (table->rows == 0) return true;
-    if (out.terminal.columns == COLUMNS_OF_PAGE) return table_write_html(table, out.file);
     size_t room = (size_t)out.terminal.columns, indent_columns = strlen(indent);
     char *text = print_in_utf8(table, room == 0 ? 0 : room > indent_columns ? room - indent_columns : 1);
     if (!text) return false;

@@ -8,10 +8,8 @@
 #include <stdio.h>
 
 /* What the reader's screen can do. `(Terminal){0}` is no terminal. */
-enum { COLUMNS_OF_PAGE = -1 };
 typedef struct {
-    int columns; /* the terminal's width; 0: this is no terminal, and a table is as wide as its cells; COLUMNS_OF_PAGE:
-                  * sentences and tables are written as HTML, which breaks them itself */
+    int columns; /* the terminal's width; 0: this is no terminal, and a table is as wide as its cells */
     bool color;
 } Terminal;
 

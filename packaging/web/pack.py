@@ -36,7 +36,8 @@ def main() -> None:
     source, program, wasm, out, *notices = map(pathlib.Path, sys.argv[1:])
     web = source / "packaging/web"
     view = source / "view"
-    drawing = ["vendor/uPlot.iife.min.js", "parts.js", "pictures.js", "timeline.js", "places.js", "plan.js", "serving.js", "rl.js", "view.js"]  # as cmake/View.cmake has them
+    drawing = ["vendor/uPlot.iife.min.js", "parts.js", "pictures.js", "timeline.js", "places.js", "plan.js", "serving.js", "rl.js", "sweep.js", "trace.js", "moved.js",
+               "validate.js", "view.js"]  # as cmake/View.cmake has them
     view_code = "".join((view / name).read_text() + "\n" for name in drawing)
     code = script(f"const view = (() => {{\n{view_code}return {{ show }};\n}})();\n" + (web / "page.js").read_text())
     parts = {

@@ -328,7 +328,7 @@ function show(answer, last, seconds) {
         $('of-answer').textContent = report.querySelector('style').textContent;
         $('shown').replaceChildren(header, main);
         main.removeAttribute('id');
-        if (document_) view.show(JSON.parse(document_.textContent), main, header, true);
+        if (document_) view.show(JSON.parse(document_.textContent), { main, header, now: true });
         else document.title = report.title;
     } else {
         $('shown').replaceChildren();

@@ -140,9 +140,9 @@ static bool name_by_options(Named *named, int count, Arena *arena) {
         Prose name = {0};
         char value[PROSE_NAME_SIZE], key[64];
         prose_add(&name, "%s", named[i].name);
-        cJSON_ArrayForEach(option, report_options(named[i].entry->report))
-            if (cJSON_GetObjectItemCaseSensitive(differ, option->string))
-                prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key), value_words(option, value));
+        cJSON_ArrayForEach(option, report_options(named[i].entry->report)) if (cJSON_GetObjectItemCaseSensitive(
+                                                                                   differ, option->string))
+            prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key), value_words(option, value));
         ok = (named[i].name = arena_text(arena, name.text)) != NULL;
     }
     cJSON_Delete(differ);
@@ -267,13 +267,25 @@ cJSON *baseline_compact(const cJSON *report, const cJSON *request) {
                                         "mesh: chip chips devices text axes", "search: proof gap", NULL};
     /* What names the plan (and lets `explain --from` take it), and its figures with the sums behind them. */
     static const char *const PLAN[] = {
-        "notation", "axes", "expert_grid", "machine: text", "batch", "nesting", "placement",
+        "notation",
+        "axes",
+        "expert_grid",
+        "machine: text",
+        "batch",
+        "nesting",
+        "placement",
         "knobs: microbatches microbatch_sequences schedule virtual_stages zero_stage context_method regather stages"
         " ulysses sequence_parameters tensor_overlap offload_optimizer",
-        "chips_used", "ranked_seconds",
+        "chips_used",
+        "ranked_seconds",
         "step: seconds compute_seconds exposed_communication_seconds bubble_seconds optimizer_seconds other_seconds"
         " terms_seconds",
-        "bound_by", "mfu", "peak_flops_per_chip", "tokens_per_second_per_chip", "memory", NULL};
+        "bound_by",
+        "mfu",
+        "peak_flops_per_chip",
+        "tokens_per_second_per_chip",
+        "memory",
+        NULL};
     static const char *const TAIL[] = {"shortfall: notation needed_bytes limit_bytes", NULL};
     char hex[SHA256_HEX_SIZE];
     cJSON *json = cJSON_CreateObject(), *own = cJSON_Duplicate(request, true), *plans = NULL;

@@ -44,12 +44,30 @@ static void add_value(Walk *walk, cJSON *to, const char *key, const cJSON *a, co
 /* The value of an option that nobody gave; NULL: it follows from the model, the machine or the launcher. A report of
  * another version, and a request that somebody wrote, have fewer options: those at their defaults change nothing. */
 static const NamedPath DEFAULTS[] = {
-    {"batch", NULL},          {"seq", NULL},           {"tokens", NULL},          {"max_idle", NULL},
-    {"hbm_reserve", NULL},    {"stack", NULL},         {"batch_tolerance", "0"},  {"padding", "launchable"},
-    {"objective", "time"},    {"variants", "no"},      {"schedules", "launchable"}, {"precision", "bf16"},
-    {"optimizer", "adamw"},   {"remat", "auto"},       {"state_dtypes", "default"}, {"offload", "auto"},
-    {"profile", "default"},   {"brute_force", "no"},   {"for", "maxtext"}, {"for", "megatron,torchtitan,deepspeed"},
-    {"nesting", "maxtext"},   {"nesting", "jax"},      {"nesting", "megatron"},   {"nesting", "torchtitan"},
+    {"batch", NULL},
+    {"seq", NULL},
+    {"tokens", NULL},
+    {"max_idle", NULL},
+    {"hbm_reserve", NULL},
+    {"stack", NULL},
+    {"batch_tolerance", "0"},
+    {"padding", "launchable"},
+    {"objective", "time"},
+    {"variants", "no"},
+    {"schedules", "launchable"},
+    {"precision", "bf16"},
+    {"optimizer", "adamw"},
+    {"remat", "auto"},
+    {"state_dtypes", "default"},
+    {"offload", "auto"},
+    {"profile", "default"},
+    {"brute_force", "no"},
+    {"for", "maxtext"},
+    {"for", "megatron,torchtitan,deepspeed"},
+    {"nesting", "maxtext"},
+    {"nesting", "jax"},
+    {"nesting", "megatron"},
+    {"nesting", "torchtitan"},
     {"nesting", "deepspeed"},
 };
 /* `without`: the request lacking it. Of several launchers it has `stack` and `nesting` only where they are typed. */
@@ -327,5 +345,9 @@ bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Differenc
     if (out->different) different->type = cJSON_True;
     add_headline(&walk, same_request, &out->headline);
     if (!out->different) out->headline = (Prose){"A and B do not differ.", 22};
-    return true;
+    cJSON *words = json_add_object(json, "words");
+    char title[64];
+    snprintf(title, sizeof title, "Two %ss side by side", out->kind->one);
+    return (json_add_text(words, "title", title) && json_add_text(words, "headline", out->headline.text)) ||
+           error_memory(error);
 }

@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two reports side by side: as JSON, and its sections as tables of text and of Markdown. */
+/* Two reports side by side: the document, as it is or in a page, and its sections as tables. */
 #include "search/baseline/diff.h"
 
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/text/page.h"
 #include "base/util.h"
 
 #include <math.h>
 #include <string.h>
 
+/* A section of the answer, and a row of it as people read it. */
+typedef struct {
+    const cJSON *json;   /* NULL: the answer has no such section */
+    const Field *fields; /* that name its rows, or NULL */
+    FieldUnit *parts;    /* of a sum, or NULL; rows of neither are texts */
+    double whole;        /* of a sum: the largest part in B */
+} DiffSection;
+typedef struct {
+    const char *name, *a, *b, *change;
+    char text[3][NUMBER_TEXT_SIZE + 1];
+} DiffTexts;
+
 /* What the tables are called, in their order; "%s" is the plan or point. */
 static const struct {
     const char *key, *title;
-} SECTIONS[] = {{"request", "Request"},
-                {"figures", "Best %s"},
-                {"plan", "Settings of the best %s"},
-                {"terms_seconds", "Its step"},
-                {"memory_bytes", "Its HBM"},
-                {"plans", "Plans, by rank"},
+} SECTIONS[] = {{"request", "Request"},        {"figures", "Best %s"},      {"plan", "Settings of the best %s"},
+                {"terms_seconds", "Its step"}, {"memory_bytes", "Its HBM"}, {"plans", "Plans, by rank"},
                 {"search", "Search"}};
 
 static Table begin_table(Arena *arena, const char *headings) {
@@ -42,10 +51,10 @@ static const char *part_change(double a, double b, double whole, FieldUnit *unit
     return text;
 }
 
-DiffSection diff_section(const Differences *diff, const char *key) {
+static DiffSection diff_section(const Differences *diff, const char *key) {
     DiffSection section = {.json = json_at(diff->json, key)};
     const cJSON *row;
-    section.parts = strcmp(key, "terms_seconds") == 0   ? number_time
+    section.parts = strcmp(key, "terms_seconds") == 0  ? number_time
                     : strcmp(key, "memory_bytes") == 0 ? number_bytes
                                                        : NULL;
     if (strcmp(key, "figures") == 0) section.fields = diff->kind->fields;
@@ -53,7 +62,7 @@ DiffSection diff_section(const Differences *diff, const char *key) {
     return section;
 }
 
-bool diff_row(const DiffSection *section, const cJSON *row, DiffTexts *out) {
+static bool diff_row(const DiffSection *section, const cJSON *row, DiffTexts *out) {
     const Field *field = section->fields ? field_named(section->fields, row->string) : NULL;
     FieldUnit *unit = field ? field->unit : section->parts;
     double a = json_real_at(row, "a", 0), b = json_real_at(row, "b", 0);
@@ -61,12 +70,11 @@ bool diff_row(const DiffSection *section, const cJSON *row, DiffTexts *out) {
     out->a = json_text_at(row, "a"), out->b = json_text_at(row, "b"), out->change = NULL;
     if (!unit) return true;
     out->a = unit(a, out->text[0]), out->b = unit(b, out->text[1]);
-    out->change = field ? diff_change(a, b, out->text[2])
-                        : part_change(a, b, section->whole, unit, out->text[2]);
+    out->change = field ? diff_change(a, b, out->text[2]) : part_change(a, b, section->whole, unit, out->text[2]);
     return out->change[0] != '\0';
 }
 
-Table diff_section_table(const DiffSection *section, Arena *arena) {
+static Table diff_section_table(const DiffSection *section, Arena *arena) {
     bool numbers = section->fields || section->parts;
     Table table = begin_table(arena, numbers ? "|>A|>B|>change" : "|A|B");
     const cJSON *row;
@@ -82,7 +90,7 @@ Table diff_section_table(const DiffSection *section, Arena *arena) {
 }
 
 /* A plan that is not listed is slower than all that the other report shows. */
-Table diff_ranks_table(const cJSON *plans, Arena *arena) {
+static Table diff_ranks_table(const cJSON *plans, Arena *arena) {
     static const char *const RANKS[] = {"rank_a", "rank_b"}, *const SECONDS[] = {"step_seconds_a", "step_seconds_b"};
     Table table = begin_table(arena, "plan|>in A|>in B|>step A|>step B|>change");
     const cJSON *plan;
@@ -98,10 +106,10 @@ Table diff_ranks_table(const cJSON *plans, Arena *arena) {
         for (int side = 0; side < 2; side++) table_cell(&table, rank[side] > 0 ? "%.0f" : "-", rank[side]);
         for (int side = 0; side < 2; side++) add_cell(&table, rank[side] > 0 ? step_text(seconds[side], text) : "-");
         int others = rank[0] > 0 ? listed[1] : listed[0];
-        add_cell(&table, rank[0] > 0 && rank[1] > 0                  ? diff_change(seconds[0], seconds[1], text)
+        add_cell(&table, rank[0] > 0 && rank[1] > 0                 ? diff_change(seconds[0], seconds[1], text)
                          : others > 0 && rank[0] + rank[1] > others ? "not listed"
-                         : rank[0] > 0                               ? "gone"
-                                                                     : "new");
+                         : rank[0] > 0                              ? "gone"
+                                                                    : "new");
     }
     return table;
 }
@@ -135,8 +143,8 @@ static bool write_text(const Differences *diff, bool markdown, TextOut out) {
     if (because.used > 0) write_line(markdown, "Because: ", because.text, out);
     for (size_t i = 0; i < COUNT_OF(SECTIONS) && diff->different && ok; i++) {
         DiffSection section = diff_section(diff, SECTIONS[i].key);
-        Table table = cJSON_IsArray(section.json) ? diff_ranks_table(section.json, &arena)
-                                                  : diff_section_table(&section, &arena);
+        Table table =
+            cJSON_IsArray(section.json) ? diff_ranks_table(section.json, &arena) : diff_section_table(&section, &arena);
         ok = !table.failed;
         if (table.rows == 0) continue;
         fputs(markdown ? "\n**" : "\n", out.file);
@@ -149,6 +157,7 @@ static bool write_text(const Differences *diff, bool markdown, TextOut out) {
 }
 
 bool diff_write(const Differences *diff, DiffFormat format, TextOut out, Error *error) {
+    if (format == DIFF_HTML) return page_write(diff->json, out.file, error);
     bool ok = format == DIFF_JSON ? json_print(out.file, diff->json) : write_text(diff, format == DIFF_MARKDOWN, out);
     return (ok && !ferror(out.file)) || error_memory(error);
 }

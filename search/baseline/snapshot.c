@@ -11,9 +11,9 @@
 
 /* ---- kinds of reports ---- */
 
-static const NamedPath PLAN_SETTINGS[] = {
-    {"machine", "machine.text"},        {"batch tokens", "batch.tokens"}, {"padding", "padding"},
-    {"launchable by", "launchable_by"}, {"bound by", "bound_by"},         {0}};
+static const NamedPath PLAN_SETTINGS[] = {{"machine", "machine.text"}, {"batch tokens", "batch.tokens"},
+                                          {"padding", "padding"},      {"launchable by", "launchable_by"},
+                                          {"bound by", "bound_by"},    {0}};
 static const NamedPath POINT_SETTINGS[] = {
     {"engine", "engine"}, {"mode", "mode"}, {"launchable by", "launchable_by"}, {0}};
 static const char *const PLAN_MEMORY[] = {"parameters", "gradients", "optimizer", "activations",

@@ -14,9 +14,7 @@
 /* What fails stands first. */
 static const BaselineStatus ORDER[] = {STATUS_WORSE, STATUS_ERROR, STATUS_BETTER, STATUS_NEW, STATUS_SAME};
 
-static bool fails(const CheckedEntry *entry) {
-    return entry->status == STATUS_WORSE || entry->status == STATUS_ERROR;
-}
+static bool fails(const CheckedEntry *entry) { return entry->status == STATUS_WORSE || entry->status == STATUS_ERROR; }
 
 /* The lines that say something, each behind `before` and its heading, escaped. */
 static void write_lines(const BaselineWords *words, const char *before, EscapeKind kind, FILE *out) {
@@ -49,8 +47,7 @@ static void write_text(const BaselineCheck *check, TextOut out) {
     if (!check->baseline) write_text_entry(check, check->entries, BASELINE_TERMS, out);
     for (size_t v = 0; v < COUNT_OF(ORDER) && check->baseline; v++)
         for (int i = 0; i < check->count && ORDER[v] != STATUS_SAME; i++)
-            if (check->entries[i].status == ORDER[v])
-                write_text_entry(check, &check->entries[i], BASELINE_WHAT, out);
+            if (check->entries[i].status == ORDER[v]) write_text_entry(check, &check->entries[i], BASELINE_WHAT, out);
     baseline_hint(check, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
 }
@@ -162,8 +159,8 @@ static void write_case(const BaselineCheck *check, const CheckedEntry *entry, FI
     reasons_of(entry, reasons);
     bool failed = !check->updated && fails(entry);
     const char *type = entry->lost_proof && !entry->lost_plan ? "proof" : reasons[0]; /* worse than any figure */
-    const char *tag = entry->undecided                 ? "skipped"
-                      : !failed                        ? "system-out"
+    const char *tag = entry->undecided                ? "skipped"
+                      : !failed                       ? "system-out"
                       : entry->status == STATUS_WORSE ? "failure"
                                                       : "error";
     baseline_words(check, entry, &words);
@@ -322,8 +319,8 @@ static void write_kind(const BaselineCheck *check, bool failed, FILE *out) {
         for (BaselineLine line = 0; line < BASELINE_LINES; line++)
             if (words.line[line].used > 0)
                 prose_item(&message, "\n", "%s%s", baseline_heading(line), words.line[line].text);
-        write_command(command, check->baseline ? check->baseline : entry->file, entry->line, entry->name,
-                      message.text, out);
+        write_command(command, check->baseline ? check->baseline : entry->file, entry->line, entry->name, message.text,
+                      out);
         shown++;
     }
     if (shown == count) return;

@@ -7,8 +7,8 @@
 #include "search/cli/command.h"
 #include "search/cli/interrupt.h"
 #include "search/options/options.h"
-#include "search/report/html/write.h"
 #include "search/report/report.h"
+#include "search/report/text/markdown.h"
 
 /* Ends the --help of each of them; `more` is a further exit code, "1 something is worse, " or "". */
 #define PLANNING_FOOTER(more)                                                                                          \

@@ -316,8 +316,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .values = "@files", .writes = true),
     [OPTION_TRACE_FORMAT] =
         OPTION_ROW("format", "FORMAT", USE_TRACE, .help = "how the answer is written: text, json or html (text)",
-                   .details = "How the answer is written: text, json, or html, a page that loads nothing, with the "
-                              "measured step in time above the predicted one.",
+                   .details = "How the answer is written: text, json, or html, a page that loads nothing, with "
+                              "each term and one step in time, measured above predicted.",
                    .values = "text json html"),
     [OPTION_BENCH_FORMAT] = {OPTION_ROW_TEXT_OR_JSON, .use = USE_BENCH},
     SWEEP_OPTION_ROWS,
@@ -337,7 +337,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .help = "text, json or markdown; html, csv, brief; of a check junit (text)",
         .details =
             "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
-            "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
+            "nothing, and runs only its own script, with the plans and, as pictures, where a "
             "step goes, HBM against its "
             "limit, where the roles lie, one step in time, the step against memory and against "
             "chips, time against machine and batch, and how the step and the winner move when each figure of "

@@ -320,7 +320,7 @@ static void write_next(const RlQuestion *question, TextOut out) {
     bool nemo = RL_FRAMEWORK[0].estimators[question->algorithm - RL_ALGORITHM] != NULL;
     if (question->rank == 0)
         prose_add(&line, " --emit %s", nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name),
-            command_write(out, "Next: ", line.text);
+            fprintf(out.file, "Next: %s\n", line.text);
 }
 
 typedef struct {

@@ -4,6 +4,8 @@
 #include "base/number.h"
 #include "base/util.h"
 
+#include <string.h>
+
 static const double USD_MOST = 1e15;
 
 bool sweep_goal_read(const char *deadline, const char *budget, SweepGoal *out, Error *error) {
@@ -105,4 +107,41 @@ void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const Sweep
     double least = least_usd(soonest);
     if (least >= 0) prose_add(to, ", $%s", number_short(least, usd));
     prose_add(to, ".");
+}
+
+/* ---- the front of time and cost ---- */
+
+/* What is trained, and not with what. */
+static bool is_training(const char *option) {
+    static const char *const NAMES[] = {"model", "tokens", "seq"};
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (strcmp(option, NAMES[i]) == 0) return true;
+    return false;
+}
+
+/* Points with equal values of what is trained have one number: the place of these values among all. */
+static int training_number(const SweepGrid *grid, int64_t point) {
+    int64_t number = 0, stride = grid->points;
+    for (int i = 0; i < grid->option_count; i++) {
+        stride /= grid->options[i].count;
+        if (is_training(grid->options[i].option))
+            number = number * grid->options[i].count + point / stride % grid->options[i].count;
+    }
+    return (int)number;
+}
+
+static bool is_priced(const SweepRow *row) { return row->has_plan && row->expected_usd > 0; }
+
+static bool beats(const SweepRow *a, const SweepRow *b) {
+    bool better = a->expected_usd < b->expected_usd || a->expected_seconds < b->expected_seconds || a->point < b->point;
+    return a->expected_usd <= b->expected_usd && a->expected_seconds <= b->expected_seconds && better;
+}
+
+void sweep_front(const SweepGrid *grid, const SweepRow *rows, bool *front, int *same) {
+    for (int64_t i = 0; i < grid->points; i++) same[i] = training_number(grid, i);
+    for (int64_t i = 0; i < grid->points; i++) {
+        front[i] = is_priced(&rows[i]);
+        for (int64_t j = 0; j < grid->points && front[i]; j++)
+            if (same[j] == same[i] && is_priced(&rows[j]) && beats(&rows[j], &rows[i])) front[i] = false;
+    }
 }

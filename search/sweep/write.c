@@ -4,6 +4,8 @@
 
 #include "base/escape.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
+#include "base/text/page.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 
@@ -26,7 +28,7 @@ typedef struct {
     int64_t errors, *first_of; /* errors that differ, each with the first row that has it; 0: rows have their own */
 } SweepView;
 
-/* ---- what text, Markdown and HTML share ---- */
+/* ---- what people see ---- */
 
 /* Whether some row knows what its plan costs. */
 static bool is_priced(const SweepGrid *grid, const SweepRow *rows) {
@@ -155,8 +157,6 @@ static bool number_errors(SweepView *view) {
 static bool fill_for_people(SweepView *view, bool numbered) {
     if (numbered && !number_errors(view)) return false;
     fill_table(view);
-    headline(view->grid, &view->first);
-    summary(view, &view->last);
     return !view->table.failed;
 }
 
@@ -183,43 +183,6 @@ static bool write_markdown(const SweepView *view, FILE *out) {
     escape_write(ESCAPE_MARKDOWN, view->last.text, out);
     fputc('\n', out);
     return ok;
-}
-
-/* ---- HTML ---- */
-
-/* The line that writes the page again. Values are in quotes where a shell would see more in them than a word. False:
- * one has characters that no line should have, or the line is long. */
-static bool command_of(const SweepGrid *grid, Prose *to) {
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
-    enum { LONG = 1000 };
-    prose_add(to, "shardopt sweep");
-    for (int i = 0; i < grid->option_count; i++) {
-        const SweepOption *option = &grid->options[i];
-        bool plain = true;
-        for (int v = 0; v < option->count; v++) {
-            const char *value = option->values[v];
-            plain = plain && value[strspn(value, PLAIN)] == '\0';
-            for (const char *c = value; *c; c++)
-                if (*c == '\'' || (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) return false;
-            if (strlen(value) > LONG || to->used > LONG || (option->count > 1 && strchr(value, ','))) return false;
-        }
-        prose_add(to, " --%s%s%s", option->option, option->values[0][0] ? " " : "", plain ? "" : "'");
-        for (int v = 0; v < option->count; v++) prose_add(to, "%s%s", v > 0 ? "," : "", option->values[v]);
-        prose_add(to, "%s", plain ? "" : "'");
-    }
-    prose_add(to, " --format html -o sweep.html");
-    return true;
-}
-
-static bool write_html(SweepView *view, FILE *out) {
-    Prose command = {0};
-    const char **notes = ARENA_NEW(&view->arena, const char *, (size_t)view->grid->points);
-    for (int64_t e = 0; notes && e < view->errors; e++) notes[e] = view->rows[view->first_of[e]].message;
-    if (view->first.used > 0) view->first.text[view->first.used - 1] = '\0'; /* its colon */
-    SweepPage page = {
-        view->grid,      view->rows, &view->table, view->first.text,
-        view->last.text, notes,      view->errors, command_of(view->grid, &command) ? command.text : NULL};
-    return notes && sweep_page_write(&page, out);
 }
 
 /* ---- CSV ---- */
@@ -254,23 +217,86 @@ static bool write_csv(SweepView *view, FILE *out) {
     return table_write_csv(&table, out);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON, and the page with it ---- */
 
-/* A row, and what it is under the goal as its last member. */
-static bool write_json(const SweepView *view, FILE *out) {
+/* The line that makes this sweep again as a page. Values are in quotes where a shell would see more in them than a
+ * word. False: one has characters that no line should have, or the line is long. */
+static bool command_of(const SweepGrid *grid, Prose *to) {
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
+    enum { LONG = 1000 };
+    prose_add(to, "shardopt sweep%s%s", grid->command ? " " : "", grid->command ? grid->command : "");
+    for (int i = 0; i < grid->option_count; i++) {
+        const SweepOption *option = &grid->options[i];
+        bool plain = true;
+        for (int v = 0; v < option->count; v++) {
+            const char *value = option->values[v];
+            plain = plain && value[strspn(value, PLAIN)] == '\0';
+            for (const char *c = value; *c; c++)
+                if (*c == '\'' || (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) return false;
+            if (strlen(value) > LONG || to->used > LONG || (option->count > 1 && strchr(value, ','))) return false;
+        }
+        prose_add(to, " --%s%s%s", option->option, option->values[0][0] ? " " : "", plain ? "" : "'");
+        for (int v = 0; v < option->count; v++) prose_add(to, "%s%s", v > 0 ? "," : "", option->values[v]);
+        prose_add(to, "%s", plain ? "" : "'");
+    }
+    prose_add(to, " --format html -o sweep.html");
+    return true;
+}
+
+static void add_member(const char *key, const char *text, FILE *out) {
+    fprintf(out, ",\"%s\":", key);
+    json_print_text(out, text);
+}
+
+/* Of the whole sweep, on its first row: an array has no other place. */
+static void write_words(const SweepView *view, FILE *out) {
+    Prose lead = view->first, again = {0};
+    if (lead.used > 0) lead.text[lead.used - 1] = '\0'; /* its colon */
+    fputs(",\"words\":{\"lead\":", out);
+    json_print_text(out, lead.text);
+    add_member("summary", view->last.text, out);
+    if (command_of(view->grid, &again)) add_member("again", again.text, out);
+    fputc('}', out);
+}
+
+/* Where the report begins, the last member of a row: in texts a quote has a backslash. */
+static size_t before_report(const SweepRow *row) {
+    const char *at = strstr(row->line, ",\"report\":");
+    return at ? (size_t)(at - row->line) : row->length - 1;
+}
+
+/* Each row as it was planned, and behind it what it is among the others. */
+static bool write_json(SweepView *view, bool reports, FILE *out) {
+    bool *front = ARENA_NEW(&view->arena, bool, (size_t)view->grid->points);
+    int *same = ARENA_NEW(&view->arena, int, (size_t)view->grid->points);
+    if (!front || !same) return false;
+    sweep_front(view->grid, view->rows, front, same);
     fputs("[", out);
     for (int64_t i = 0; i < view->grid->points; i++) {
         const SweepRow *row = &view->rows[i];
-        bool has_goal = sweep_goal_is(view->goal) && view->result[i];
         fputs(i ? ",\n" : "\n", out);
-        fwrite(row->line, 1, row->length - has_goal, out);
-        if (!has_goal) continue;
-        fputs(",\"goal\":", out);
-        json_print_text(out, view->result[i]);
+        fwrite(row->line, 1, reports ? row->length - 1 : before_report(row), out);
+        if (view->result[i]) add_member("goal", view->result[i], out);
+        if (front[i]) fputs(",\"front\":true", out);
+        if (i == 0) write_words(view, out);
         fputc('}', out);
     }
     fputs("\n]\n", out);
     return true;
+}
+
+/* A report has 20 kB: a page of many points shows them without. */
+enum { REPORTS_MAX = 300 };
+
+static bool write_html(SweepView *view, FILE *out, Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&text, &length);
+    if (!memory) return false;
+    bool ok = write_json(view, view->grid->points <= REPORTS_MAX, memory);
+    ok = fclose(memory) == 0 && ok && text && page_write_text(text, out, error);
+    free(text);
+    return ok;
 }
 
 /* What each point that has a plan is under the goal. */
@@ -297,11 +323,12 @@ bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *g
     if (!view) return error_memory(error);
     *view = (SweepView){.grid = grid, .rows = rows, .goal = goal};
     view->result = ARENA_NEW(&view->arena, const char *, (size_t)grid->points);
-    bool people = format != SWEEP_CSV && format != SWEEP_JSON;
-    bool ok = view->result && compare_with_goal(view) && (!people || fill_for_people(view, format != SWEEP_MARKDOWN));
-    ok = ok && (format == SWEEP_JSON       ? write_json(view, out.file)
+    bool ok = view->result && compare_with_goal(view);
+    if (ok) headline(grid, &view->first), summary(view, &view->last);
+    if (format == SWEEP_TEXT || format == SWEEP_MARKDOWN) ok = ok && fill_for_people(view, format == SWEEP_TEXT);
+    ok = ok && (format == SWEEP_JSON       ? write_json(view, true, out.file)
                 : format == SWEEP_CSV      ? write_csv(view, out.file)
-                : format == SWEEP_HTML     ? write_html(view, out.file)
+                : format == SWEEP_HTML     ? write_html(view, out.file, error)
                 : format == SWEEP_MARKDOWN ? write_markdown(view, out.file)
                                            : write_text(view, out));
     arena_free(&view->arena);

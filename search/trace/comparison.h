@@ -3,7 +3,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/text/html.h"
+#include "base/text/prose.h"
+#include "base/text/table.h"
 #include "cost/plan/plan.h"
 #include "cost/trace/formats/formats.h"
 #include "cost/trace/rank_trace.h"
@@ -106,17 +107,14 @@ bool comparison_rates(const Comparison *compared, const ComparisonRow *row, doub
 /* Whether trace and plan are of one chip, as far as both say. */
 bool comparison_same_chip(const Comparison *compared);
 
-/* One page that loads nothing: the terms, the largest differences, the measured step in time above the predicted one,
- * and the ranks. Of a trace it has figures, the name of the chip and names of kernels, as text. `more` is what else the
- * answer says, as lines of text: logs, a refit; "" where there is nothing. */
-bool comparison_write_page(const Comparison *compared, const char *more, FILE *out, Error *error);
+/* Internal: adds the sentences of the text. False: memory is out. */
+bool comparison_add_words(const Comparison *compared, struct cJSON *to);
 
-/* Internal: its pictures, each with its words and its figures as a table in the arena. */
-typedef bool ComparisonPicture(const Comparison *compared, Arena *arena, FILE *out, Prose *words, Table *table);
-ComparisonPicture comparison_picture_time;  /* one step, moment by moment */
-ComparisonPicture comparison_picture_terms; /* what the step adds up to: the plan, the mean, every rank */
+/* Internal: adds one step in time, measured and planned, term by term (comparison_timeline.c); nothing where no step
+ * was found. False: memory is out. */
+bool comparison_add_timeline(const Comparison *compared, struct cJSON *to);
 
-/* Internal: the step of a plan moment by moment, next to which a measured one is drawn. A report has the terms of a
+/* Internal: the step of a plan moment by moment, next to which a measured one stands. A report has the terms of a
  * step and no order of them: passes are laid out as the schedule plays them, each with its share of the terms, backward
  * twice as long as forward; what is hidden lies beneath the pass that hides it, and what comes once a step stands at
  * its end. There is a plan; stage -1 is the first. Without a step the timeline has no seconds. False: memory is out. */

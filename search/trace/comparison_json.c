@@ -64,6 +64,20 @@ static void add_unplaced(cJSON *json, const Comparison *compared) {
     }
 }
 
+/* What the device's mean step adds up to: an instant belongs to computation if any runs, else to collectives, else to
+ * copies, else it is idle. */
+static void add_exposed(cJSON *item, const RankTrace *rank) {
+    double compute = 0, exposed = 0, idle = 0;
+    cJSON *terms = json_add_object(item, "terms_seconds");
+    for (TraceTerm term = 0; term < TERM_COUNT; term++) {
+        *(term_is_compute(term) ? &compute : term_is_collective(term) ? &exposed : &idle) += rank->exposed[term];
+        if (rank->exposed[term] > 0) json_add_real(terms, term_name(term), rank->exposed[term]);
+    }
+    json_add_real(item, "compute_seconds", compute);
+    json_add_real(item, "exposed_communication_seconds", exposed);
+    json_add_real(item, "idle_seconds", idle);
+}
+
 static void add_device(cJSON *array, const Comparison *compared, int number) {
     static const char *const BY[] = {"annotations", "period", "whole"};
     const RankTrace *rank = &compared->ranks[number];
@@ -77,12 +91,15 @@ static void add_device(cJSON *array, const Comparison *compared, int number) {
     json_add_text(item, "steps_by", BY[rank->steps_by]);
     json_add_whole(item, "steps", rank->steps);
     json_add_whole(item, "steps_used", rank->steps_used);
+    if (rank->world_size > 0) json_add_whole(item, "world_size", rank->world_size);
+    json_add_real(item, "step_mean_seconds", rank->step_mean);
     json_add_real(item, "step_median_seconds", rank->step_median);
     json_add_real(item, "step_least_seconds", rank->step_least);
     json_add_real(item, "step_most_seconds", rank->step_most);
     if (rank->peak_bytes >= 0) json_add_whole(item, "peak_bytes", rank->peak_bytes);
     if (compared->match.known) json_add_real(item, "waited_seconds", compared->match.waited[number]);
     if (compared->match.known) json_add_real(item, "caused_wait_seconds", compared->match.caused[number]);
+    add_exposed(item, rank);
     file = json_add_object(item, "whole_file");
     json_add_whole(file, "kernels", whole->kernels);
     json_add_whole(file, "collectives", whole->collectives);
@@ -108,6 +125,10 @@ static void add_match(cJSON *json, const Comparison *compared) {
     json_add_whole(item, "collectives", match->matched);
     json_add_real(item, "transfer_seconds", compared->transfer);
     json_add_real(item, "mean_seconds", compared->lasted);
+    if (match->straggler >= 0) {
+        const RankTrace *late = &compared->ranks[match->straggler];
+        json_add_whole(item, "slowest_rank", late->rank >= 0 ? late->rank : late->device);
+    }
     json_add_real(item, "ends_apart_median_seconds", match->end_median);
     json_add_real(item, "ends_apart_most_seconds", match->end_most);
 }
@@ -123,6 +144,7 @@ cJSON *comparison_json(const Comparison *compared) {
     json_add_real(json, "placed_share", compared->placed_share);
     json_add_real(json, "step_seconds", compared->step_measured);
     if (compared->plan) {
+        if (compared->plan->memory_bytes > 0) json_add_real(json, "predicted_peak_bytes", compared->plan->memory_bytes);
         json_add_real(json, "predicted_step_seconds", compared->plan->step);
         json_add_text(json, "plan", compared->plan->notation);
         json_add_whole(json, "plan_rank", compared->plan->rank);
@@ -135,5 +157,7 @@ cJSON *comparison_json(const Comparison *compared) {
     add_match(json, compared);
     cJSON *devices = json_add_array(json, "devices");
     for (int r = 0; r < compared->rank_count; r++) add_device(devices, compared, r);
-    return json;
+    if (comparison_add_words(compared, json) && comparison_add_timeline(compared, json)) return json;
+    cJSON_Delete(json);
+    return NULL;
 }

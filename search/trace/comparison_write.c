@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A comparison as text and as a page: both have the same sentences and tables. */
+/* A comparison as text, and its sentences. */
 #include "search/trace/comparison.h"
 
-#include "base/escape.h"
+#include "base/json.h"
 #include "base/number.h"
-#include "base/text/html.h"
 #include "base/text/table.h"
 #include "base/util.h"
-
-#include <stdlib.h>
 
 /* Most that was allocated on a device, in bytes; -1: the traces do not say. */
 static int64_t peak_bytes(const Comparison *compared) {
@@ -70,8 +67,9 @@ static void rates_words(const Comparison *compared, Prose *out) {
     double measured, predicted;
     for (int i = 0; i < compared->row_count; i++) {
         if (!comparison_rates(compared, &compared->rows[i], &measured, &predicted)) continue;
-        prose_add(out, "%s %s at %s (the plan: %s)", out->used ? "," : "Send rate per chip, by the bytes in the trace:",
-                  term_name(compared->rows[i].term), rate_text(measured, "B", a), rate_text(predicted, "B", b));
+        prose_add(out, "%s %s at %s (the plan: %s)",
+                  out->used ? "," : "Send rate per chip, by the bytes in the trace:", term_name(compared->rows[i].term),
+                  rate_text(measured, "B", a), rate_text(predicted, "B", b));
     }
     if (out->used) prose_add(out, ".");
 }
@@ -207,121 +205,17 @@ bool comparison_write_text(const Comparison *compared, TextOut out, Error *error
     return true;
 }
 
-/* ---- the page ---- */
+/* ---- for JSON ---- */
 
-static const struct {
-    const char *id, *heading;
-    ComparisonPicture *draw;
-} PICTURES[] = {{"time", "One step in time", comparison_picture_time},
-                {"terms", "Step breakdown", comparison_picture_terms}};
-
-static const char *first_heading(const Comparison *compared) {
-    return compared->plan ? "Measured and predicted" : "What was measured";
-}
-
-static bool draw(const Comparison *compared, Arena *arena, ComparisonPicture *picture, Drawn *out) {
-    FILE *svg = drawn_open(out);
-    return svg && drawn_close(out, svg, picture(compared, arena, svg, &out->words, &out->table));
-}
-
-static void write_cards(const Comparison *compared, FILE *out) {
-    const RankMatch *match = &compared->match;
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 16], more[2 * NUMBER_TEXT_SIZE + 64] = "";
-    fputs("<dl class=\"cards\">\n", out);
-    if (compared->plan && compared->plan->step > 0)
-        snprintf(more, sizeof more, "the plan predicts %s (%s)", step_text(compared->plan->step, a),
-                 change_text(compared->step_measured / compared->plan->step - 1, b));
-    html_card(out, "Step", step_text(compared->step_measured, value), more);
-    snprintf(value, sizeof value, "%d", compared->rank_count);
-    snprintf(more, sizeof more, "%d %s", compared->ranks[0].steps_used,
-             compared->ranks[0].steps_used == 1 ? "step counts" : "steps of the first count");
-    html_card(out, compared->rank_count == 1 ? "Device" : "Devices", value, more);
-    html_card(out, "Assigned", share_text(compared->placed_share, value), "of the kernel time has a term");
-    if (peak_bytes(compared) >= 0) {
-        more[0] = '\0';
-        if (compared->plan && compared->plan->memory_bytes > 0)
-            snprintf(more, sizeof more, "the plan predicts %s", number_bytes(compared->plan->memory_bytes, a));
-        html_card(out, "Peak memory", number_bytes((double)peak_bytes(compared), value), more);
-    }
-    if (match->known && match->straggler >= 0) {
-        snprintf(value, sizeof value, "rank %lld", (long long)straggler_rank(compared));
-        snprintf(more, sizeof more, "others wait %s for it over the whole trace",
-                 step_text(match->caused[match->straggler], a));
-        html_card(out, "Slowest rank", value, more);
-    }
-    fputs("</dl>\n", out);
-}
-
-static void write_difference_list(const Comparison *compared, FILE *out) {
-    if (!compared->plan) return;
-    html_heading(out, "Largest differences");
-    if (compared->difference_count == 0) html_paragraph(out, "No term differs by more than 0.5% of the step.");
-    if (compared->difference_count > 0) html_list(out, "ol", compared->differences, compared->difference_count);
-}
-
-static bool write_result(const Comparison *compared, Arena *arena, FILE *out) {
-    Prose head = {0}, plan = {0};
+bool comparison_add_words(const Comparison *compared, cJSON *to) {
+    cJSON *words = json_add_object(to, "words"), *basis = NULL;
+    Prose head = {0};
     head_words(compared, &head);
-    html_section_open(out, "result", first_heading(compared));
-    write_cards(compared, out);
-    html_paragraph(out, head.text);
-    plan_words(compared, &plan);
-    html_paragraph(out, plan.text);
-    write_difference_list(compared, out);
-    html_heading(out, "Term by term");
-    Table table = term_table(compared, arena);
-    Table stages = stage_table(compared, arena);
-    bool ok = !table.failed && !stages.failed;
-    if (ok) table_write_html(&table, out);
-    if (ok && stages.rows > 0) {
-        html_heading(out, "Stage by stage");
-        table_write_html(&stages, out);
-    }
-    html_section_close(out);
-    return ok;
-}
-
-static void write_basis(const Comparison *compared, const char *more, FILE *out) {
-    html_section_open(out, "basis", "Basis");
-    for (size_t i = 0; i < COUNT_OF(BASIS); i++) {
+    bool ok = json_add_text(words, "summary", head.text) && (basis = json_add_array(words, "basis"));
+    for (size_t i = 0; i < COUNT_OF(BASIS) && ok; i++) {
         Prose prose = {0};
         BASIS[i](compared, &prose);
-        html_paragraph(out, prose.text);
+        ok = !prose.used || json_add_text(basis, NULL, prose.text);
     }
-    if (compared->note_count > 0) html_list(out, "ul", compared->notes, compared->note_count);
-    if (more[0]) {
-        fputs("<pre tabindex=\"0\">", out);
-        escape_write(ESCAPE_HTML, more, out);
-        fputs("</pre>\n", out);
-    }
-    html_section_close(out);
-}
-
-static bool write_page(const Comparison *compared, const Drawn *drawn, const char *more, Arena *arena, FILE *out) {
-    HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"result", first_heading(compared)}};
-    int count = 1;
-    for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
-        if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
-    links[count++] = (HtmlLink){"basis", "Basis"};
-    html_open(out, compared->plan ? "A measured step compared with its plan" : "A measured step",
-              "Where the time of a step went, by what a profiler recorded");
-    html_contents(out, links, count);
-    bool ok = write_result(compared, arena, out);
-    for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
-        if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
-    write_basis(compared, more, out);
-    html_close(out);
     return ok;
-}
-
-bool comparison_write_page(const Comparison *compared, const char *more, FILE *out, Error *error) {
-    Arena arena = {0};
-    Drawn *drawn = calloc(COUNT_OF(PICTURES), sizeof *drawn);
-    bool ok = drawn != NULL;
-    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++) ok = draw(compared, &arena, PICTURES[i].draw, &drawn[i]);
-    ok = ok && write_page(compared, drawn, more, &arena, out);
-    for (size_t i = 0; i < COUNT_OF(PICTURES) && drawn; i++) free(drawn[i].svg);
-    free(drawn);
-    arena_free(&arena);
-    return ok || error_memory(error);
 }

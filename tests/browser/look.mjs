@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Pages of shardopt in headless Chromium, light and dark: they render, every section has content, nothing is said on the
-// console, nothing is asked for, axe finds no violation, texts of pictures neither leave them nor lie on each other, names
-// stay text, the keyboard reaches the content, and they print.
+// console, nothing is asked for, axe finds no violation, names stay text, the keyboard reaches the content, and they print.
+// Documents of older versions and hostile ones open on the page.
 //
 //   node look.mjs PROGRAM SOURCE [FOLDER]      screenshots and PDFs go to FOLDER where one is given
 import { spawnSync } from 'node:child_process';
@@ -47,6 +47,7 @@ function report(name, words) {
 }
 const plans = ['64Ki', '128Ki'].map((batch, i) =>
     report(`plan${i}`, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', batch, '--seq', '4096']));
+const two = report('two', ['plan', '--model', '8b', '--chip', 'h100', '--chips', '2', '--batch', '64Ki']);
 const serving = ['h100', 'h200'].map(chip => report(chip, ['inference', '--model', '8b', '--chip', chip, '--nodes', '1']));
 
 // name, exit code, how many pictures at least, words; LOOK_ONLY=NAME looks at one alone
@@ -66,13 +67,34 @@ const PAGES = [
     ['explain', 0, 4, ['explain', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--plan', 'fsdp=16']],
     ['deep', 0, 4, ['explain', '--model', '405b', '--chip', 'h100', '--nodes', '128', '--batch', '16Mi', '--padding', 'any',
         '--plan', 'tensor=8 pipeline=32 data=4 schedule=1f1b']],
-    ['sweep', 0, 1, ['sweep', '--model', `8b,${hostile}`, '--chip', 'v5e', '--chips', '16,64', '--batch', '256Ki']],
+    ['sweep', 0, 2, ['sweep', '--model', `8b,${hostile}`, '--chip', 'v5e', '--chips', '16,64', '--batch', '256Ki']],
     ['bars', 0, 1, ['sweep', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '64Ki,128Ki,256Ki']],
+    ['map', 0, 2, ['sweep', '--model', '8b,70b', '--chip', 'v5p,v6e,h1000', '--chips', '64,256', '--batch', '1Mi', '--deadline', '300d']],
+    ['sweep of serving', 0, 2, ['sweep', 'inference', '--model', '8b', '--chip', 'h100,h200', '--nodes', '1,2']],
     ['trace', 0, 2, ['trace', path.join(source, 'tests/data/traces/rank0.json')]],
+    ['trace of a plan', 0, 3, ['trace', path.join(source, 'tests/data/traces/rank0.json'), path.join(source, 'tests/data/traces/megatron.log'), '--from', two]],
     ['diff', 0, 4, ['diff', ...plans]],
     ['diff of serving', 0, 4, ['diff', ...serving]],
-    ['validate', 0, 1, ['validate', path.join(source, 'cost/measured/data/train.tsv')]],
+    ['diff of none', 0, 0, ['diff', plans[0], plans[0]]],
+    ['validate', 0, 2, ['validate', path.join(source, 'cost/measured/data/train.tsv')]],
+    ['validate of serving', 0, 2, ['validate', path.join(source, 'cost/measured/data/serving.tsv'), '--chip', 'h100']],
 ];
+
+// Documents of older versions, which lack fields, and of nobody.
+const BAD = '</script><script>alert(1)</script><img src=x onerror=alert(1)>';
+const LONG = 'a-very-long-name-without-blanks-'.repeat(12);
+const DOCUMENTS = {
+    'old sweep': ['#table', [{ point: 0, varies: { model: '8b', chips: '16' }, state: 'ok', best: { plan: 'fsdp=16', chips: 16, step_seconds: 2, mfu: 0.4 } },
+        { point: 1, varies: { model: BAD, chips: LONG }, state: 'error', message: BAD, best: null, report: null }, { varies: {}, best: { mfu: null } }]],
+    'old trace': ['#result', { format_version: 1, steps: 1, ranks: 1, step_seconds: 0.5, terms: [{ term: BAD, measured_seconds: 0.3, exposed_measured_seconds: 0.3 }, { term: LONG, measured_seconds: null }], differences: [BAD], unplaced: [{ name: LONG, seconds: 0.1 }] }],
+    'old logs': ['#result', { format_version: 1, logs: [{ file: BAD, launcher: 'x', steps: 3 }] }],
+    'old diff': ['#moved', { format_version: 1, a: { file: BAD }, b: { file: LONG }, different: true, request: { batch: { a: '1', b: null } }, figures: { step_seconds: { a: 0, b: 2 } }, terms_seconds: { matmul: { a: 0, b: null }, [BAD]: { a: 1, b: 2 } }, plans: [{ plan: LONG, rank_a: 1 }] }],
+    'old validate': ['#runs', { format_version: 1, runs: [{ id: BAD, measured_seconds: 1, predicted_seconds: 2, error: 1, chip: LONG }, { id: LONG, measured_seconds: null, predicted_seconds: 1 }], skipped: [{ id: 'x', reason: BAD }], summary: { runs: 1 } }],
+    'old rl': ['#answer', { format_version: 1, work: { algorithm: 'grpo', model: BAD, chips: 8, chip: 'h100' }, steps: [{ way: 'split', seconds: 2, train_chips: 4, rollout_chips: 4, phases: { generation: 1, training: 1 }, rollout: { replicas: 1, notation: LONG, engine: null } }] }],
+    'old plan': ['#verdict', { plans: [{ rank: 1, notation: LONG, step: { seconds: 1 }, memory: { total_bytes: 1, limit_bytes: 2 } }], search: {}, mesh: {}, model: { name: BAD } }],
+    'a list of anything': ['#rows', [null, 1, { a: BAD }]],
+    nothing: ['#values', {}],
+};
 
 let failures = 0;
 function expect(right, what) {
@@ -88,7 +110,7 @@ function make(name, code, words) {
     return file;
 }
 
-// In the page: sections without content, and pictures with texts outside of them or on each other.
+// In the page: sections without content, pictures that draw nothing.
 function inspect() {
     const flaws = [];
     for (const section of document.querySelectorAll('main > section')) {
@@ -98,25 +120,7 @@ function inspect() {
         if (!section.querySelector('h2')) flaws.push(`section ${section.id} has no heading`);
     }
     for (const picture of document.querySelectorAll('figure.picture'))
-        if (!picture.querySelector('svg, canvas, .bars, .chips')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
-    for (const svg of document.querySelectorAll('svg:not(.mesh svg)')) {
-        const marks = svg.querySelectorAll('rect:not(.bg), path, circle').length - svg.querySelectorAll('defs path').length;
-        if (marks < 3) flaws.push(`${svg.id || svg.getAttribute('aria-labelledby')}: ${marks} marks`);
-        const box = svg.getBoundingClientRect();
-        const texts = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()]);
-        for (const [words, at] of texts)
-            if (at.left < box.left - 1 || at.right > box.right + 1 || at.top < box.top - 1 || at.bottom > box.bottom + 1)
-                flaws.push(`"${words}" leaves its picture ${svg.getAttribute('aria-labelledby')}`);
-        const turned = svg.querySelector('text[transform]');
-        for (let i = 0; i < texts.length && !turned; i++)
-            for (let j = i + 1; j < texts.length; j++) {
-                const [a, b] = [texts[i][1], texts[j][1]];
-                const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-                const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-                if (wide > 1 && high > 4)
-                    flaws.push(`"${texts[i][0]}" lies on "${texts[j][0]}" in ${svg.getAttribute('aria-labelledby')}`);
-            }
-    }
+        if (!picture.querySelector('svg, canvas, .bars, .chips, table.map')) flaws.push(`${picture.innerText.slice(0, 40)} draws nothing`);
     const levels = [...document.querySelectorAll('h1, h2, h3')].map(heading => Number(heading.tagName[1]));
     levels.forEach((level, i) => { if (level > (levels[i - 1] ?? 0) + 1) flaws.push('a heading skips a level'); });
     const ids = [...document.querySelectorAll('[id]')].map(element => element.id);
@@ -124,22 +128,10 @@ function inspect() {
     return flaws;
 }
 
-// On a telephone: letters of pictures that are too small to read, and panels that do not stand one below the other. A long
-// picture keeps its size and is scrolled, which is said above it.
+// On a telephone: figures beside bars that leave their place, and cards one below the other.
 function inspectNarrow() {
-    const flaws = [], LEAST = 10;
-    for (const svg of document.querySelectorAll('svg:not(.mesh svg)')) {
-        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width, name = svg.getAttribute('aria-labelledby');
-        for (const text of svg.querySelectorAll('text')) {
-            const size = parseFloat(getComputedStyle(text).fontSize) * scale;
-            if (size < LEAST) { flaws.push(`letters of ${size.toFixed(1)} pixels in ${name}`); break; }
-        }
-        const box = svg.getBoundingClientRect(), beside = svg.nextElementSibling;
-        if (beside?.matches('svg') && beside.getBoundingClientRect().top < box.bottom - 1) flaws.push(`${name} has a neighbour`);
-        if (!svg.matches('.long') && box.right > 391) flaws.push(`${name} leaves the screen`);
-        if (svg.matches('.long') && getComputedStyle(svg.closest('figure'), '::before').content === 'none')
-            flaws.push(`${name} does not say that it is scrolled`);
-    }
+    const flaws = [];
+    for (const label of document.querySelectorAll('.ticks b, .row .sum')) if (label.scrollWidth > label.clientWidth + 1 && label.clientWidth > 0) flaws.push(`"${label.textContent}" leaves its place`);
     const cards = [...document.querySelectorAll('.cards > div')].map(card => card.getBoundingClientRect().top);
     if (cards.length > 1 && cards[0] !== cards[1]) flaws.push('cards stand one below the other');
     return flaws;
@@ -182,7 +174,7 @@ const PAPER_MOST = 16; // sheets
 // What is hovered says so, pictures of points are walked and pinned by keys, a timeline zooms, and Enter sorts.
 async function drive(page, name, where) {
     const tip = () => page.evaluate(() => { const box = document.getElementById('tip'); return box && !box.hidden ? box.textContent : ''; });
-    const part = page.locator('.bars .bar i').first();
+    const part = page.locator('.bars .bar i[class*=paint]:visible').first();
     if (await part.count()) {
         await part.hover();
         expect(/[\d.]+ (s|ms|us|GB|MB)|%/.test(await tip()), `${where}: a bar says "${await tip()}"`);
@@ -243,10 +235,10 @@ async function look(browser, name, file, pictures, scheme) {
     page.on('dialog', dialog => { expect(false, `${where}: a script ran`); dialog.dismiss(); });
     page.on('request', request => expect(request.url() === `file://${encodeURI(file)}`, `${where}: asks for ${request.url()}`));
     await page.goto(`file://${encodeURI(file)}`);
-    const views = await page.locator('#document').count();
-    if (views) await page.waitForSelector('body[data-ready]');
+    await page.waitForSelector('body[data-ready]');
     const drawn = await page.locator('svg, figure.picture').count();
     expect(drawn >= pictures, `${where}: ${drawn} pictures, not ${pictures}`);
+    expect(await page.locator('.lacks').count() === 0, `${where}: a part cannot be drawn`);
     for (const flaw of await page.evaluate(inspect)) expect(false, `${where}: ${flaw}`);
     expect(await page.locator('img, body > :not(main) script').count() === 0, `${where}: a name became markup`);
     expect(await page.locator('script:not([type])').count() === 1, `${where}: not one script`);
@@ -267,13 +259,41 @@ async function look(browser, name, file, pictures, scheme) {
     for (const violation of violations)
         expect(false, `${where}: axe ${violation.id}: ${violation.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`);
     if (keep) await page.screenshot({ path: path.join(keep, `${name}-${scheme}.png`), fullPage: true });
-    if (views) await drive(page, name, where);
+    await drive(page, name, where);
     if (scheme === 'light') {
         const pdf = await page.pdf({ format: 'A4' });
-        expect(pdf.length > 20000 && pdf.subarray(0, 5).toString() === '%PDF-', `${where}: prints ${pdf.length} bytes`);
+        expect(pdf.length > 15000 && pdf.subarray(0, 5).toString() === '%PDF-', `${where}: prints ${pdf.length} bytes`);
         const sheets = pdf.toString('latin1').split(/\/Type\s*\/Page\b/).length - 1;
         expect(sheets <= PAPER_MOST, `${where}: ${sheets} sheets of paper`);
         if (keep) fs.writeFileSync(path.join(keep, `${name}.pdf`), pdf);
+    }
+    if (name === 'map') {
+        await page.locator('.choices select').last().selectOption('map');
+        expect(await page.locator('table.map td[data-tip]').count() === 4, `${where}: a map of four cells`);
+        await page.locator('table.map td[data-tip]').first().hover();
+        expect(/MFU, /.test(await page.locator('#tip').textContent()), `${where}: a cell of a map says nothing`);
+        if (keep) await page.screenshot({ path: path.join(keep, `${name}-${scheme}-cells.png`) });
+        await page.locator('main table button', { hasText: 'open' }).first().click();
+        await page.waitForSelector('#verdict');
+        await page.getByRole('button', { name: 'Back to the sweep' }).click();
+        await page.waitForSelector('#front', { timeout: 5000 }).catch(() => expect(false, `${where}: nothing leads back to the sweep`));
+    }
+    if (name === 'validate') {
+        await page.locator('.choices select').first().selectOption('HBM');
+        await page.locator('.choices select').last().selectOption('stack');
+        expect((await page.locator('figcaption').first().textContent()) === 'Predicted against measured HBM', `${where}: HBM is not shown`);
+        expect(await page.locator('.strips .run').count() > 50, `${where}: strokes of HBM`);
+    }
+    if (name === 'dense') for (const [what, [selector, document]] of Object.entries(DOCUMENTS)) {
+        await page.setInputFiles('#open input', { name: 'old.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(document)) });
+        await page.waitForSelector(selector, { timeout: 3000 }).catch(() => expect(false, `${where}: ${what} is not shown`));
+        await page.waitForTimeout(150);
+        expect(await page.locator('main img, main script').count() === 0, `${where}: ${what}: a name became markup`);
+        await page.setViewportSize({ width: 390, height: 800 });
+        const wide_ = await page.evaluate(() => document.documentElement.scrollWidth);
+        expect(wide_ <= 390, `${where}: ${what} is ${wide_} pixels wide on a telephone`);
+        if (keep) await page.screenshot({ path: path.join(keep, `${what}-${scheme}.png`), fullPage: true });
+        await page.setViewportSize({ width: 1280, height: 900 });
     }
     if (name === 'dense') { // another report, opened on the page
         await page.setInputFiles('#open input', serving[0]);

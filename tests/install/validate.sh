@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Holds how far the model is from real machines: the limits that a change must keep to, and that docs/accuracy.md, its
-# picture and docs/data/training.md are what the program says. `sh tests/install/validate.sh --update` writes the table and the picture again, and
+# Holds how far the model is from real machines: the limits that a change must keep to, and that docs/accuracy.md and
+# docs/data/training.md are what the program says. `sh tests/install/validate.sh --update` writes the tables again, and
 # the errors of runs left out of the fit. The test does not repeat those, since they take most of a minute.
 # In the environment: BUILD (build folder, default build), SOURCE (of shardopt, default here).
 set -eu
@@ -18,7 +18,7 @@ train_ranking=tau=0.9,tau-all=0.85,best=90%
 partial_error=memory-fitting=0 hybrid_error=median=8%,p90=20%
 
 "$BUILD/shardopt" validate "$data/train.tsv" --max-error "$train_error" --min-ranking "$train_ranking" \
-    --format markdown --worst 5 --plot "$root/validate.svg" -o "$root/table.md" ||
+    --format markdown --worst 5 -o "$root/table.md" ||
     { echo "FAIL: $data/train.tsv: exit $?" >&2; exit 1; }
 "$BUILD/shardopt" validate "$data/partial.tsv" --max-error "$partial_error" >"$root/partial.txt" ||
     { echo "FAIL: $data/partial.tsv: exit $?" >&2; exit 1; }
@@ -59,20 +59,19 @@ tuning_error=median=6.5%,p90=26%,memory-median=3.5%,memory-p90=12%,memory-fittin
     awk '/^\| runs \|/ { show = 1 } /^$/ { show = 0 } show { if (/^\|/) print }' "$root/tuning.md"
 } >"$root/finetune"
 
-# ---- the page: totals and picture; what comes after the first paragraph is with the tables ----
+# ---- the page: totals; what comes after the first paragraph is with the tables ----
 # Replaces the block <!-- NAME --> of a page by $root/new: replace PAGE NAME
 replace() {
     sed -e "/^<!-- \/$2 -->\$/r $root/new" -e "/^<!-- $2 -->\$/,/^<!-- \/$2 -->\$/d" "$1" >"$root/page"
     cat "$root/page" >"$1"
 }
-{ echo "![Predicted against measured steps](validate.svg)"; echo; sed -n 1p "$root/table.md"; } >"$root/validate"
+{ echo "![Predicted against measured steps: the page of validate](pictures/validate.png)"; echo; sed -n 1p "$root/table.md"; } >"$root/validate"
 sed 1,2d "$root/table.md" >"$root/tables"
 if [ "${1-}" = --update ]; then
     { echo "<!-- validate -->"; cat "$root/validate"; echo "<!-- /validate -->"; } >"$root/new"
     replace "$page" validate
     { echo "<!-- finetune -->"; cat "$root/finetune"; echo "<!-- /finetune -->"; } >"$root/new"
     replace "$page" finetune
-    cat "$root/validate.svg" >docs/validate.svg
     for block in tables sweep; do
         { echo "<!-- $block -->"; cat "$root/$block"; echo "<!-- /$block -->"; } >"$root/new"
         replace "$tables" $block
@@ -110,8 +109,4 @@ same "$page" validate
 same "$page" finetune
 same "$tables" tables
 same "$tables" sweep
-cmp "$root/validate.svg" docs/validate.svg || {
-    echo "FAIL: docs/validate.svg is not what the program draws; sh tests/install/validate.sh --update" >&2
-    exit 1
-}
-echo "ok: the limits hold, and $page and $tables have the program's figures and picture"
+echo "ok: the limits hold, and $page and $tables have the program's figures"

@@ -193,7 +193,7 @@ class Others(unittest.TestCase):
         self.assertEqual([(row["model"], row["chips"]) for row in sweep.rows()],
                          [("8b", "16"), ("8b", "64"), ("70b", "16"), ("70b", "64")])
         self.assertEqual(sweep.rows()[0]["step_seconds"], shardopt.plan(**SMALL).best.seconds)
-        self.assertIn("<svg", sweep.html())
+        self.assertIn('"lead":', sweep.html())
 
     def test_inference(self):
         serving = shardopt.inference(model="8b", chip="h100", nodes=1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/search/golden.h: texts and pictures whose layout was looked at: SHARDOPT_UPDATE_GOLDEN=1 before the
- * test's name writes them anew; read the diff, and look at the pictures. Their figures are those of fixtures. */
+/* tests/search/golden.h: texts whose layout was looked at: SHARDOPT_UPDATE_GOLDEN=1 before the
+ * test's name writes them anew; read the diff. Their figures are those of fixtures. */
 #pragma once
 
 #include <criterion/criterion.h>
@@ -40,13 +40,4 @@ static inline void expect_golden(const char *name, const char *text) {
     cr_expect(same, "%s differs; SHARDOPT_UPDATE_GOLDEN=1 rewrites it; from: %.200s", path,
               same ? "" : golden_differs(text, golden));
     free(golden);
-}
-
-/* The same of a picture by its digest (FNV-1a): SHARDOPT_UPDATE_GOLDEN=1 writes it there to be looked at, and says the
- * digest that its test has to name. */
-static inline void expect_picture_digest(const char *name, const char *text, unsigned long long digest) {
-    unsigned long long found = 14695981039346656037ull;
-    for (const char *at = text; *at; at++) found = (found ^ (unsigned char)*at) * 1099511628211ull;
-    if (getenv("SHARDOPT_UPDATE_GOLDEN")) expect_golden(name, text);
-    cr_expect_eq(found, digest, "%s differs: its digest is 0x%llx", name, found);
 }

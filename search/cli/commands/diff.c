@@ -14,7 +14,7 @@ static const CommandOption OPTIONS[] = {
     [FORMAT] = OPTION_ROW(
         "format", "FORMAT", 0, .help = "how the answer is written: text, json, markdown or html (text)",
         .details = "How the answer is written: text, json, markdown, or html, a page that loads nothing, with "
-                   "the step and the HBM of both best plans drawn part by part (text).",
+                   "the step and the HBM of both best plans part by part (text).",
         .values = "text json markdown html"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
     [EXIT_CODE] = OPTION_ROW("exit-code", NULL, 0, .help = "exit with 1 where the reports differ",
@@ -55,10 +55,7 @@ static bool answer(const ReportFile files[2], const DiffChoice *choice, Arena *a
     if (!diff_make(&files[0], &files[1], arena, diff, error)) return false;
     if (choice->quiet) return true;
     if (!draft_open(&draft, error)) return false;
-    Diff *page = choice->format == DIFF_HTML ? ARENA_NEW(arena, Diff, 1) : NULL;
-    TextOut out = {draft.file, output_terminal(streams, choice->path)};
-    bool ok = page ? diff_page_rows(diff, arena, page, error) && diff_write_page(page, draft.file, error)
-                   : diff_write(diff, choice->format, out, error);
+    bool ok = diff_write(diff, choice->format, (TextOut){draft.file, output_terminal(streams, choice->path)}, error);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 

@@ -2,6 +2,7 @@
 /* `shardopt validate` and `shardopt calibrate` of a table of serving runs. */
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text/page.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
@@ -182,7 +183,8 @@ static void add_summary(cJSON *json, const ServingScore *score) {
     json_add_whole(one, "limits_kept", order->limits_kept);
 }
 
-static bool serving_validate_json(TextOut out, const ServingValidateView *view, Error *error) {
+/* JSON, or the page with it. */
+static bool serving_validate_json(TextOut out, const ServingValidateView *view, bool page, Error *error) {
     cJSON *json = cJSON_CreateObject(), *runs = json_add_array(json, "runs"), *skipped;
     for (int64_t i = 0; i < view->score->count; i++)
         if (!view->outcomes[i].skipped[0]) add_outcome(runs, &view->outcomes[i]);
@@ -194,7 +196,7 @@ static bool serving_validate_json(TextOut out, const ServingValidateView *view, 
         json_add_text(one, "reason", view->outcomes[i].skipped);
     }
     add_summary(json, view->score);
-    bool ok = json && json_print(out.file, json);
+    bool ok = json && (page ? page_write(json, out.file, error) : json_print(out.file, json));
     cJSON_Delete(json);
     return ok || error_memory(error);
 }
@@ -296,7 +298,7 @@ static bool write_profile(const CalibrateWords *words, const ServingFit *fit, co
 /* As `validate` writes it, but of rows that the fit had not seen; without folds of all, fitted. */
 static bool write_json(const CalibrateWords *words, const ServingFit *fit, TextOut out, Error *error) {
     const ServingScore *score = fit->folds > 0 ? &fit->unseen : &fit->fitted;
-    return serving_validate_json(out, &(ServingValidateView){fit->rows, score, words->file, ""}, error);
+    return serving_validate_json(out, &(ServingValidateView){fit->rows, score, words->file, ""}, false, error);
 }
 
 static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Streams streams, Error *error) {
@@ -351,14 +353,13 @@ static bool replay_all(const ValidateOptions *options, const ServingRuns *runs, 
 }
 
 static bool write_view(const ValidateOptions *options, const ServingValidateView *view, Streams streams, Error *error) {
-    if (options->format == VALIDATE_HTML)
-        return error_set(error, ERROR_INPUT, "--format", "html is of training runs; give text, json or markdown");
     Draft draft;
     if (!draft_open(&draft, error)) return false;
     TextOut out = {draft.file, output_terminal(streams, options->output)};
-    bool ok = options->format == VALIDATE_JSON       ? serving_validate_json(out, view, error)
-              : options->format == VALIDATE_MARKDOWN ? serving_validate_markdown(out, view, error)
-                                                     : serving_validate_text(out, view, error);
+    bool page = options->format == VALIDATE_HTML;
+    bool ok = page || options->format == VALIDATE_JSON ? serving_validate_json(out, view, page, error)
+              : options->format == VALIDATE_MARKDOWN   ? serving_validate_markdown(out, view, error)
+                                                       : serving_validate_text(out, view, error);
     return draft_write(&draft, ok, streams.out, options->output, error);
 }
 

@@ -363,9 +363,10 @@ static const CommandNote NOTES[] = {
      "of the options of `sweep --help`, the first the slowest, wherever they stand on the command line. --time-limit "
      "is of each point; --top and --variants are not of a sweep."},
     {"--format FORMAT",
-     "text, json, csv, markdown or html (text). html is one page with the table and a picture of it. JSON: an array, "
-     "one line for each point, with the report of `plan`. CSV: a cell that a spreadsheet would compute gets an "
-     "apostrophe in front."},
+     "text, json, csv, markdown or html (text). html is one page: a figure by axes of choice as lines, bars or a map, "
+     "the front of time and cost, the table, and of at most 300 points their reports. JSON: an array, one line for "
+     "each point, with the report of `plan`. CSV: a cell that a spreadsheet would compute gets an apostrophe in "
+     "front."},
     {"MPI",
      "Where the program was built with -DSHARDOPT_MPI=ON, mpirun -n 4 shardopt sweep ... spreads the points over the "
      "ranks: rank 0 hands them out, those on most chips first, and prints, the others plan, each with its own "

@@ -2,7 +2,7 @@
 /* `shardopt trace FILE...`: what a profiler recorded, compared with the plan that was run. */
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/text/page.h"
 #include "base/util.h"
 #include "cost/trace/formats/formats.h"
 #include "search/cli/commands/refitting.h"
@@ -129,13 +129,14 @@ typedef struct {
     const RefitAnswer *refit;   /* NULL: it was not requested */
 } Answer;
 
-static bool print_json(const Answer *answer, FILE *out, Error *error) {
+/* JSON, or the page with it. */
+static bool print_document(const Answer *answer, bool page, FILE *out, Error *error) {
     cJSON *json = answer->compared ? comparison_json(answer->compared) : cJSON_CreateObject();
     bool ok = json && (answer->compared || json_add_whole(json, "format_version", 1)) &&
               (!answer->refit || refitting_add_json(answer->refit, json));
     if (ok && answer->traces->log_count > 0)
         step_logs_add_json(answer->traces->logs, answer->traces->log_count, answer->plan, json);
-    ok = ok && json_print(out, json);
+    ok = ok && (page ? page_write(json, out, error) : json_print(out, json));
     cJSON_Delete(json);
     return ok || error_memory(error);
 }
@@ -149,23 +150,6 @@ static bool print_text(const Answer *answer, TextOut out, Error *error) {
     return true;
 }
 
-/* Logs and the refit are lines of text on the page too. */
-static bool print_page(const Answer *answer, FILE *out, Error *error) {
-    char *more = NULL;
-    size_t length = 0;
-    if (!answer->compared)
-        return error_set(error, ERROR_INPUT, "--format html", "needs a trace; logs are text or json");
-    FILE *memory = memory_stream_open(&more, &length);
-    if (!memory) return error_memory(error);
-    TextOut text = {.file = memory};
-    step_logs_write_text(answer->traces->logs, answer->traces->log_count, answer->plan, answer->compared->step_measured,
-                         text);
-    if (answer->refit) refitting_write_text(answer->refit, answer->compared->step_measured, text);
-    bool ok = fclose(memory) == 0 ? comparison_write_page(answer->compared, more, out, error) : error_memory(error);
-    free(more);
-    return ok;
-}
-
 static bool write_answer(const Answer *answer, const CommandLine *line, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
@@ -173,9 +157,8 @@ static bool write_answer(const Answer *answer, const CommandLine *line, Streams 
         return false;
     Draft draft;
     if (!draft_open(&draft, error)) return false;
-    bool ok = format == 1   ? print_json(answer, draft.file, error)
-              : format == 2 ? print_page(answer, draft.file, error)
-                            : print_text(answer, (TextOut){draft.file, output_terminal(streams, path)}, error);
+    bool ok = format > 0 ? print_document(answer, format == 2, draft.file, error)
+                         : print_text(answer, (TextOut){draft.file, output_terminal(streams, path)}, error);
     return draft_write(&draft, ok, streams.out, path, error);
 }
 

@@ -94,7 +94,7 @@ bool training_validate(const ValidateOptions *options, Arena *arena, Streams str
                          .flagged = &flagged,
                          .worst = options->worst,
                          .verbose = options->verbose};
-    if (options->plot && !write_form(validate_write_plot, &view, streams, options->plot, error)) return false;
+    if (options->plot && !write_form(validate_write_html, &view, streams, options->plot, error)) return false;
     if (!write_form(writer_of(options->format), &view, streams, options->output, error)) return false;
     *code = gate_check(&options->gate, &validation, streams.err) > 0 ? EXIT_GATE : EXIT_DONE;
     return true;
@@ -122,9 +122,9 @@ static const CommandOption OPTIONS[] = {
     [FORMAT] = OPTION_ROW("format", "FORMAT", 0, .help = "text, json, markdown or html (text)",
                           .values = "text json markdown html"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
-    [PLOT] = OPTION_ROW("plot", "FILE", 0, .help = "write predicted against measured times to this file, as SVG",
-                        .details = "Write predicted against measured steps there, as SVG.", .values = "@files",
-                        .writes = true),
+    [PLOT] = OPTION_ROW("plot", "FILE", 0,
+                        .help = "write the page to this file as well, with predicted against measured steps",
+                        .details = "Write the page (--format html) there as well.", .values = "@files", .writes = true),
     [PROFILE] =
         OPTION_ROW("profile", "NAME", 0,
                    .help = "default, ideal, a name of cost/profiles, or a file, as calibrate writes it (default)",

@@ -247,11 +247,9 @@ static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
 
 bool sweep_output_fits(const SweepGrid *grid, const SweepOutput *output, Error *error) {
     if (!grid->command) return true;
-    if (sweep_goal_is(&output->goal))
-        return error_set(error, ERROR_INPUT, output->goal.deadline_seconds > 0 ? "--deadline" : "--budget",
-                         "is of a training; leave it out");
-    return output->format != SWEEP_HTML ||
-           error_set(error, ERROR_INPUT, "--format", "html is of one answer; give text, json, markdown or csv");
+    return !sweep_goal_is(&output->goal) ||
+           error_set(error, ERROR_INPUT, output->goal.deadline_seconds > 0 ? "--deadline" : "--budget",
+                     "is of a training; leave it out");
 }
 
 bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput *output, Streams streams,

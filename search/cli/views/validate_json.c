@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The error table for scripts: runs, what was skipped, the summary. Keys only get more. */
+/* The error table for scripts and for the page: runs, what was skipped, the summary. Keys only get more. */
 #include "base/json.h"
+#include "base/text/page.h"
 #include "base/util.h"
 #include "search/cli/views/validate_view.h"
 
@@ -150,7 +151,20 @@ static bool add_summary(cJSON *to, const ValidateView *view) {
            add_by(summary, view);
 }
 
-bool validate_write_json(TextOut out, const ValidateView *view, Error *error) {
+/* The sentences of the text. */
+static bool add_words(cJSON *to, const ValidateView *view, Error *error) {
+    Arena arena = {0};
+    const ValidateParts *parts = validate_parts(view, &arena, error);
+    cJSON *words = parts ? json_add_object(to, "words") : NULL;
+    bool ok = words && json_add_text(words, "headline", parts->headline.text) &&
+              json_add_text(words, "memory", parts->memory.text) &&
+              json_add_text(words, "order", parts->ranking.text) &&
+              json_add_text(words, "chances", parts->chances.text);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool write_document(TextOut out, const ValidateView *view, bool page, Error *error) {
     const Validation *v = view->validation;
     cJSON *json = cJSON_CreateObject(), *runs = NULL, *skipped = NULL;
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "file", view->path) &&
@@ -161,7 +175,16 @@ bool validate_write_json(TextOut out, const ValidateView *view, Error *error) {
     ok = ok && (skipped = json_add_array(json, "skipped"));
     for (int64_t i = 0; i < v->count && ok; i++)
         if (v->outcomes[i].skipped[0]) ok = add_skipped(skipped, &v->outcomes[i]);
-    ok = ok && add_summary(json, view) && json_print(out.file, json);
+    ok = ok && add_summary(json, view) && add_words(json, view, error) &&
+         (page ? page_write(json, out.file, error) : json_print(out.file, json));
     cJSON_Delete(json);
     return ok || error_memory(error);
+}
+
+bool validate_write_json(TextOut out, const ValidateView *view, Error *error) {
+    return write_document(out, view, false, error);
+}
+
+bool validate_write_html(TextOut out, const ValidateView *view, Error *error) {
+    return write_document(out, view, true, error);
 }

@@ -23,12 +23,8 @@ typedef struct {
 bool validate_write_text(TextOut out, const ValidateView *view, Error *error);
 bool validate_write_json(TextOut out, const ValidateView *view, Error *error);
 bool validate_write_markdown(TextOut out, const ValidateView *view, Error *error);
-/* One page that needs nothing else: summary, picture, every run. */
+/* The page with the JSON (base/text/page.h). */
 bool validate_write_html(TextOut out, const ValidateView *view, Error *error);
-/* The error of each run by source: a picture that stands for itself, light or dark as the reader's screen is; and the
- * same, and by chip, on a page whose rules it takes. */
-bool validate_write_plot(TextOut out, const ValidateView *view, Error *error);
-void validate_draw_plot(FILE *out, const ValidateView *view);
 
 /* ---- what they share ---- */
 

@@ -11,13 +11,13 @@
 /* Of each end of a step: what is between repeats. */
 enum { STAGES_SHOWN = 16, MICROBATCHES_SHOWN = 64 };
 
-/* What a step ends with, behind its passes. */
-static void add_tail(BarRows *bars, const StepTime *time, double from) {
+/* What a step ends with, behind its passes; not `whole`: first come those that are not played. */
+static void add_tail(BarRows *bars, const StepTime *time, double from, bool whole) {
     double waits = max_real(0, time->seconds - from - time->optimizer_seconds - time->other_seconds);
     const struct {
         const char *name, *of;
         double seconds;
-    } PARTS[] = {{"waits for communication", "waits", waits},
+    } PARTS[] = {{whole ? "waits for communication" : "microbatches in between", whole ? "waits" : "forward", waits},
                  {"optimizer", "optimizer", time->optimizer_seconds},
                  {"other overheads", "other", time->other_seconds}};
     for (size_t i = 0; i < COUNT_OF(PARTS); i++) {
@@ -85,7 +85,7 @@ static bool add_stages(cJSON *to, const Report *report, const RankedPlan *ranked
         for (int stage = 0; stage < ranks && ok; stage++)
             if (stage < half || stage >= ranks - STAGES_SHOWN / 2) ok = add_stage(&bars, &step, stage);
         bars_row(&bars, "step");
-        add_tail(&bars, &estimate->time, step.played.end);
+        add_tail(&bars, &estimate->time, step.played.end, step.play.microbatches >= ranked->plan.knobs.microbatches);
         ok = ok && bars.ok;
     }
     arena_free(&arena);
@@ -182,7 +182,7 @@ static bool add_alone(cJSON *to, const RankedPlan *ranked) {
     BarRows bars = bars_begin(to);
     bars_row(&bars, "compute");
     add_compute(&bars, &one, m);
-    add_tail(&bars, &estimate->time, end);
+    add_tail(&bars, &estimate->time, end, true);
     for (int group = 0; group < GROUP_DATA; group++)
         if (one.hidden[group][0] + one.hidden[group][1] > least) add_hidden(&bars, &one, group, m);
     add_replicas(&bars, estimate, &one, end);

@@ -106,7 +106,6 @@ static void write_heading(const char *text, TextOut out) {
 
 void brief_bars_write(const Parts *time, const Parts *memory, int rows, TextOut out) {
     Parts left = *time, right = *memory;
-    if (out.terminal.columns == COLUMNS_OF_PAGE) return; /* its pictures show them */
     keep_largest(&left, rows);
     keep_largest(&right, rows);
     enum { WITHOUT_NAME = 28 };

@@ -90,7 +90,7 @@ static bool write_pool(const ServingReport *report, const ServingPool *pool, Are
               (long long)pool->step_tokens, stored_name(pool->on.layout.weights), stored_name(pool->on.layout.cache));
     prose_write(out, "", "  ", head.text);
     write_where(pool, out);
-    if (pool_launch(report->question, pool, words)[0]) command_write(out, "  ", words);
+    if (pool_launch(report->question, pool, words)[0]) fprintf(out.file, "  %s\n", words);
     return write_step(pool, arena, out) && write_memory(pool, arena, out);
 }
 

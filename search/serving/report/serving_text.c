@@ -106,7 +106,7 @@ static void write_launch(const ServingReport *report, const ServingPoint *point,
         prose_add(&before, "%s%s%lld x", i ? "  " : "", PHASES[pool->phase], (long long)pool->workers);
         if (hosts > 1) prose_add(&before, ", on %lld hosts each, whose addresses emit adds", (long long)hosts);
         prose_add(&before, ": ");
-        command_write(out, before.text, words);
+        fprintf(out.file, "%s%s\n", before.text, words);
     }
 }
 

@@ -186,7 +186,7 @@ bool serving_write_next(const ServingReport *report, TextOut out) {
         engine_print_quoted(said->value, memory);
     }
     bool ok = fclose(memory) == 0;
-    if (ok) command_write(out, "Next: ", command);
+    if (ok) fprintf(out.file, "Next: %s\n", command);
     free(command);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One table in four forms. The expected side is written by hand from what each form requires: the alignment of text,
- * GitHub's Markdown, RFC 4180 and HTML. */
+/* One table in three forms. The expected side is written by hand from what each form requires: the alignment of text,
+ * GitHub's Markdown and RFC 4180. */
 #include "base/text/table.h"
 
 #include "base/util.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { TEXT, MARKDOWN, CSV, HTML } Form;
+typedef enum { TEXT, MARKDOWN, CSV } Form;
 
 /* The table in one form; the caller frees it. */
 static char *written(const Table *table, Form form, int columns) {
@@ -20,8 +20,7 @@ static char *written(const Table *table, Form form, int columns) {
     cr_assert(out);
     bool ok = form == TEXT       ? table_write_text(table, "", to)
               : form == MARKDOWN ? table_write_markdown(table, out)
-              : form == CSV      ? table_write_csv(table, out)
-                                 : table_write_html(table, out);
+                                 : table_write_csv(table, out);
     cr_expect(ok);
     fclose(out);
     return text;
@@ -35,31 +34,25 @@ static void expect_written(const char *name, const Table *table, Form form, int 
 
 /* ---- each cell by itself, in each form ---- */
 
-#define HTML_HEAD                                                                                                      \
-    "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: T\">\n<table>\n<caption>T</caption>\n"     \
-    "<thead><tr><th scope=\"col\">a</th><th scope=\"col\" class=\"n\">b</th></tr></thead>\n<tbody>\n"                  \
-    "<tr><th scope=\"row\">"
-#define HTML_TAIL "</th><td class=\"n\">1</td></tr>\n</tbody>\n</table>\n</div>\n"
-
 static const struct {
-    const char *name, *cell, *text, *markdown, *csv, *html;
+    const char *name, *cell, *text, *markdown, *csv;
 } CELLS[] = {
-    {"plain", "fsdp=8", "a       b\nfsdp=8  1\n", "fsdp=8", "fsdp=8", "fsdp=8"},
-    {"bar", "x|y", "a    b\nx|y  1\n", "x\\|y", "x|y", "x|y"},
-    {"quotes", "\"x\"", "a    b\n\"x\"  1\n", "\"x\"", "\"\"\"x\"\"\"", "&quot;x&quot;"},
-    {"comma", "x,y", "a    b\nx,y  1\n", "x,y", "\"x,y\"", "x,y"},
-    {"newline", "x\nlong", "a     b\nx     1\nlong\n", "x long", "\"x\nlong\"", "x\nlong"},
-    {"tag", "<i>", "a    b\n<i>  1\n", "&lt;i&gt;", "<i>", "&lt;i&gt;"},
-    {"ampersand", "x&y", "a    b\nx&y  1\n", "x&amp;y", "x&y", "x&amp;y"},
-    {"formula", "=1+2", "a     b\n=1+2  1\n", "=1+2", "'=1+2", "=1+2"},
-    {"control", "x\033y", "a    b\nx?y  1\n", "x?y", "x?y", "x?y"},
-    {"turned", "x\u202Ey", "a    b\nx?y  1\n", "x?y", "x?y", "x?y"},
-    {"no UTF-8", "x\xFFy", "a    b\nx?y  1\n", "x?y", "x?y", "x?y"},
-    {"two bytes, one column", "é±", "a   b\né±  1\n", "é±", "é±", "é±"},
-    {"three bytes, two columns", "日本", "a     b\n日本  1\n", "日本", "日本", "日本"},
-    {"over the one before", "e\u0301", "a  b\ne\u0301  1\n", "e\u0301", "e\u0301", "e\u0301"},
-    {"blanks at the end", "x  ", "a    b\nx    1\n", "x  ", "x  ", "x  "},
-    {"nothing", NULL, "a  b\n   1\n", "", "", ""},
+    {"plain", "fsdp=8", "a       b\nfsdp=8  1\n", "fsdp=8", "fsdp=8"},
+    {"bar", "x|y", "a    b\nx|y  1\n", "x\\|y", "x|y"},
+    {"quotes", "\"x\"", "a    b\n\"x\"  1\n", "\"x\"", "\"\"\"x\"\"\""},
+    {"comma", "x,y", "a    b\nx,y  1\n", "x,y", "\"x,y\""},
+    {"newline", "x\nlong", "a     b\nx     1\nlong\n", "x long", "\"x\nlong\""},
+    {"tag", "<i>", "a    b\n<i>  1\n", "&lt;i&gt;", "<i>"},
+    {"ampersand", "x&y", "a    b\nx&y  1\n", "x&amp;y", "x&y"},
+    {"formula", "=1+2", "a     b\n=1+2  1\n", "=1+2", "'=1+2"},
+    {"control", "x\033y", "a    b\nx?y  1\n", "x?y", "x?y"},
+    {"turned", "x\u202Ey", "a    b\nx?y  1\n", "x?y", "x?y"},
+    {"no UTF-8", "x\xFFy", "a    b\nx?y  1\n", "x?y", "x?y"},
+    {"two bytes, one column", "é±", "a   b\né±  1\n", "é±", "é±"},
+    {"three bytes, two columns", "日本", "a     b\n日本  1\n", "日本", "日本"},
+    {"over the one before", "e\u0301", "a  b\ne\u0301  1\n", "e\u0301", "e\u0301"},
+    {"blanks at the end", "x  ", "a    b\nx    1\n", "x  ", "x  "},
+    {"nothing", NULL, "a  b\n   1\n", "", ""},
 };
 
 Test(table, cells) {
@@ -71,7 +64,6 @@ Test(table, cells) {
         expect_written(CELLS[i].name, &table, MARKDOWN, 0,
                        arena_format(&arena, "| a | b |\n|---|---:|\n| %s | 1 |\n", CELLS[i].markdown));
         expect_written(CELLS[i].name, &table, CSV, 0, arena_format(&arena, "a,b\n%s,1\n", CELLS[i].csv));
-        expect_written(CELLS[i].name, &table, HTML, 0, arena_format(&arena, HTML_HEAD "%s" HTML_TAIL, CELLS[i].html));
         arena_free(&arena);
     }
 }
@@ -102,11 +94,6 @@ Test(table, headings) {
     expect_written("text", &table, TEXT, 0, "p|d,\n   1  x\n");
     expect_written("Markdown", &table, MARKDOWN, 0, "| p\\|d, | |\n|---:|---|\n| 1 | x |\n");
     expect_written("CSV", &table, CSV, 0, "\"p|d,\",\n1,x\n");
-    expect_written("HTML", &table, HTML, 0,
-                   "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: x&lt;y\">\n<table>\n"
-                   "<caption>x&lt;y</caption>\n<thead><tr><th scope=\"col\" class=\"n\">p|d,</th><td></td>"
-                   "</tr></thead>\n<tbody>\n<tr><th scope=\"row\" class=\"n\">1</th><td>x</td></tr>\n"
-                   "</tbody>\n</table>\n</div>\n");
     arena_free(&arena);
 }
 
@@ -172,7 +159,6 @@ Test(table, failed) {
     cr_expect_not(table_write_text(&table, "", (TextOut){.file = out}));
     cr_expect_not(table_write_markdown(&table, out));
     cr_expect_not(table_write_csv(&table, out));
-    cr_expect_not(table_write_html(&table, out));
     fclose(out);
     cr_expect_str_empty(text);
     free(text);

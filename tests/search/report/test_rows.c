@@ -110,8 +110,8 @@ Test(rows, headroom_costs) {
     Report *report = ARENA_NEW(&arena, Report, 1);
     Request *request = ARENA_NEW(&arena, Request, 1);
     cr_assert(request_from_text("plan --model 8b --chip v5e --slice 4x8 --batch 512Ki --seq 4096 --for maxtext "
-                                "--sensitivity fast", &arena,
-                                request));
+                                "--sensitivity fast",
+                                &arena, request));
     cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
     cr_assert_eq(report->headroom_count, 3);
     double before = 0;

@@ -159,32 +159,6 @@ Test(sweep, forms) {
     }
 }
 
-/* The picture of many points on as many chips each says that it does not show them all. */
-Test(sweep, a_picture_says_what_it_leaves_out) {
-    enum { MANY = 65 };
-    static SweepRow rows[MANY];
-    const char *values[MANY];
-    for (int points = MANY - 1; points <= MANY; points++) {
-        for (int i = 0; i < points; i++) {
-            values[i] = "1";
-            rows[i] = (SweepRow){.point = i,
-                                 .message = "",
-                                 .warning = "",
-                                 .has_plan = true,
-                                 .plan = "fsdp=4",
-                                 .machine = "2x2",
-                                 .chips = 4,
-                                 .step_seconds = 0.5,
-                                 .mfu = 0.5,
-                                 .cost_usd = -1};
-        }
-        const SweepGrid grid = {.options = {{"seq", values, points}}, .option_count = 1, .points = points};
-        char *text = written(&grid, rows, SWEEP_HTML);
-        cr_expect_eq(strstr(text, "shows the first 64 points") != NULL, points == MANY);
-        free(text);
-    }
-}
-
 /* ---- figures of a row ---- */
 
 static bool read_changed(const char *key, const char *value, SweepRow *row) {

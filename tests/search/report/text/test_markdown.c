@@ -1,53 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reports to be looked at: Markdown and CSV that add up, names that stay names; ticks of pictures. */
+/* Reports to be looked at: Markdown and CSV that add up, names that stay names. */
 #include "tests/search/golden.h"
 #include "tests/search/report_fixture.h"
 
-#include "base/text/svg.h"
 #include "base/util.h"
-#include "search/report/html/write.h"
+#include "search/report/text/markdown.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* ---- ticks ---- */
-
-static const struct {
-    const char *name;
-    SvgScale scale;
-    int most, count;
-    double first, last;
-} TICKS[] = {
-    {"2 4 6 8 10 and zero", {0, 10, 0, 100, false}, 6, 6, 0, 10},
-    {"half of a second each", {0, 2.7, 0, 100, false}, 8, 6, 0, 2.5},
-    {"below zero too", {-0.07, 0.09, 0, 100, false}, 8, 4, -0.05, 0.1},
-    {"decades", {1, 1000, 0, 100, true}, 4, 4, 1, 1000},
-    {"1 2 5", {1, 100, 0, 100, true}, 8, 7, 1, 100},
-    {"close together: round steps", {2.6, 2.81, 0, 100, true}, 6, 5, 2.6, 2.8},
-    {"three figures at least", {33.8, 104, 0, 100, true}, 6, 4, 40, 100},
-    {"nothing to say", {3, 3, 0, 100, false}, 6, 0, 0, 0},
-};
-
-Test(look, ticks) {
-    for (size_t i = 0; i < COUNT_OF(TICKS); i++) {
-        double ticks[SVG_TICKS_MAX];
-        int count = svg_ticks(&TICKS[i].scale, TICKS[i].most, ticks);
-        cr_expect_leq(count, TICKS[i].most, "%s", TICKS[i].name);
-        if (count == 0) {
-            cr_expect_eq(TICKS[i].count, 0, "%s", TICKS[i].name);
-            continue;
-        }
-        cr_expect_float_eq(ticks[0], TICKS[i].first, 1e-9, "%s: from %g", TICKS[i].name, ticks[0]);
-        cr_expect_not(signbit(ticks[0]) && ticks[0] == 0, "%s: minus zero", TICKS[i].name);
-        if (TICKS[i].scale.low >= 0)
-            cr_expect_float_eq(ticks[count - 1], TICKS[i].last, 1e-9, "%s: to %g", TICKS[i].name, ticks[count - 1]);
-    }
-    SvgScale scale = {1, 100, 10, 20, true};
-    cr_expect_float_eq(svg_at(&scale, 10), 15, 1e-12, "the middle of two decades");
-    cr_expect_float_eq(svg_at(&scale, 1000), 20, 1e-12, "held at the end");
-    cr_expect_float_eq(svg_at(&scale, 0), 10, 1e-12);
-}
 
 typedef bool Writer(const Report *report, FILE *out, Error *error);
 
@@ -138,12 +99,12 @@ Test(look, markdown_tables_are_whole) {
     free(text);
 }
 
-/* As they lie in tests/data/reports/page, which were looked at. */
+/* As they lie in tests/data/reports/plans, which were looked at. */
 Test(look, as_they_were_looked_at) {
     static const struct {
         const char *name;
         Writer *write;
-    } ROWS[] = {{"page/plans.md", report_write_markdown}, {"page/plans.csv", report_write_csv}};
+    } ROWS[] = {{"plans/plans.md", report_write_markdown}, {"plans/plans.csv", report_write_csv}};
     static Fixture fixture;
     fixture_fill(&fixture);
     fixture.report.requested = fixture.report.request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/write.h: a report as Markdown for a pull request, and as CSV for a spreadsheet. Names are text in
- * both. Pure but for the stream. */
+/* search/report/text/markdown.h: a report as Markdown for a pull request, and as CSV for a spreadsheet. Names are text
+ * in both. Pure but for the stream. */
 #pragma once
 
 #include "search/report/report.h"
