@@ -186,7 +186,7 @@ function planView(d) {
   return [
     section('verdict', 'The verdict', some ? planTiles(d) : null, paragraph(d.words?.answer), paragraph(d.words?.confidence), paragraph(d.words?.sensitivity),
       !d.words && d.helps?.length ? table('What would help', [['change', 'change'], ['time per token', 'relative_seconds_per_token', 'change']], d.helps) : '',
-      some ? [paragraph(d.plans[0].words ? `In ${d.plans[0].launcher ?? 'its launcher'}'s words: ${d.plans[0].words}.` : ''), code('The plan, for --plan:', d.commands?.plan), code('Its launch file:', d.commands?.emit), code('This answer again:', d.commands?.again),
+      some ? [paragraph(d.plans[0].words && !d.words?.answer?.includes(d.plans[0].words) ? `In ${d.plans[0].launcher ?? 'its launcher'}'s words: ${d.plans[0].words}.` : ''), code('The plan, for --plan:', d.commands?.plan), code('Its launch file:', d.commands?.emit), code('This answer again:', d.commands?.again),
         el('h3', {}, named ? 'The plan' : 'The plans'), plansTable(d), d.plans[0].why?.length ? [el('h3', {}, named ? 'About this plan' : 'Why plan 1'), list(d.plans[0].why)] : '',
         list(d.plans[0].warnings?.map(one => one.text)), list((d.words?.plans ?? []).slice(1).filter(one => one.slower).map((one, i) => `Plan ${i + 2}, ${one.plan}: ${one.slower}`))]
         : table('The nearest machines that fit', [['machine', 'machine.text'], ['chips', one => one.chips_used ?? '', 'count'], ['HBM', 'memory.total_bytes', 'bytes'], ['step', 'step.seconds', 'seconds'], ['plan', 'notation']], d.nearest),

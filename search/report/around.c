@@ -289,10 +289,10 @@ static void find_misses(Asking *asking, const int *which, Request *scratch) {
     const SearchResult *result = &asking->report->result;
     Around *out = asking->out;
     for (int i = 1; i < result->plan_count && out->miss_count < NEAR_MISSES_MAX; i++) {
-        NearMiss *miss = &out->misses[out->miss_count++];
-        *miss = (NearMiss){.factor = 1};
         if (result->plans[i].estimate.time.seconds <= result->plans[0].estimate.time.seconds)
             continue; /* it is ahead */
+        NearMiss *miss = &out->misses[out->miss_count++];
+        *miss = (NearMiss){.rank = i + 1, .factor = 1};
         for (int f = 0; f < out->figure_count; f++)
             for (int more = 0; more < 2; more++) {
                 double at =

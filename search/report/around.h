@@ -41,6 +41,7 @@ enum { AROUND_FIGURES_MAX = SET_FIGURES_MAX + 16 }; /* at least around_figure_co
 
 /* What would make a plan win that does not: one figure, moved as little as can be. */
 typedef struct {
+    int rank;         /* of a plan that is slower than plan 1 */
     const char *name; /* of the figure; NULL: none within half to twice does, all else as it is */
     double factor;    /* times the figure */
     int others;       /* further figures that do it too */
@@ -56,7 +57,7 @@ typedef struct Around {
     double size_factor[AROUND_SIZES], batch_factor[AROUND_BATCHES];
     AroundFigure figures[AROUND_FIGURES_MAX];
     int figure_count;
-    NearMiss misses[NEAR_MISSES_MAX]; /* of plans 2, 3, ... */
+    NearMiss misses[NEAR_MISSES_MAX];
     int miss_count;
     bool thin;                  /* a large search: the machine halved and doubled, one batch, no efficiencies */
     bool cut_short;             /* a time limit ended some */

@@ -67,9 +67,9 @@ static const struct {
 
 /* ---- of the profile ---- */
 
-/* What is a factor of a figure above moves the same, flags do not move by a tenth, and what only words rest on moves
- * nothing. */
-static bool same_as_another(const ProfileFigure *figure) {
+/* What is a factor of a figure above moves the same, and what only words rest on moves nothing. A switch, or a type
+ * that software has, does not move by a tenth: it is what the data never move, but for shares that are exposed. */
+static bool stays(const ProfileFigure *figure) {
     static const char *const OTHERS[] = {"ici_efficiency",
                                          "nvlink_efficiency",
                                          "network_efficiency",
@@ -93,7 +93,8 @@ static bool same_as_another(const ProfileFigure *figure) {
                                          "biased_expert_efficiency"};
     for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
         if (strcmp(figure->key, OTHERS[i]) == 0) return true;
-    return figure->low == 0 && figure->high == 1 && figure->sigma == 0 && !strstr(figure->key, "exposed");
+    bool measured = figure->sigma > 0 || strstr(figure->key, "exposed") || strcmp(figure->key, "expert_imbalance") == 0;
+    return !measured && (figure->owner == FIGURE_OF_STACK || (figure->low == 0 && figure->high == 1));
 }
 
 /* Figures that are made of others, or go with them. */
@@ -108,7 +109,7 @@ static void move_with(Profile *profile, const ProfileFigure *figure, double fact
 static bool move_profile(Profile *profile, const ProfileFigure *figure, double factor) {
     double *value = figure_of(profile, figure), before = *value;
     bool share = figure->high <= 1; /* a peak that is reached whole, or hidden whole, stays */
-    if (same_as_another(figure) || before == 0) return false;
+    if (stays(figure) || before == 0) return false;
     *value = before * factor;
     if (share && *value > 1) *value = max_real(1, before);
     if (strcmp(figure->key, "expert_imbalance") == 0) *value = max_real(1, *value);

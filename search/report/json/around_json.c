@@ -70,7 +70,7 @@ static bool add_misses(cJSON *to, const Around *around) {
     for (int i = 0; i < around->miss_count && ok; i++) {
         const NearMiss *miss = &around->misses[i];
         cJSON *json = json_add_object(list, NULL);
-        ok = json_add_whole(json, "rank", i + 2) && json_add_text(json, "figure", miss->name) &&
+        ok = json_add_whole(json, "rank", miss->rank) && json_add_text(json, "figure", miss->name) &&
              (!miss->name ||
               (json_add_real(json, "factor", miss->factor) && json_add_whole(json, "other_figures", miss->others)));
     }

@@ -4,14 +4,16 @@ one ended it), the line, what stdout must have in it, what stderr must, and the 
 is this; "": nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
 
 In a line $P is the program, $S the sources, $D a folder of the file's rows. `setup` runs once; `before` stands before each
-line; Under sanitizers every 15th row runs, of those that end well every 30th; between `all` and `sample` all do.
+line. Every third row runs, with WHOLE=1 each, under sanitizers every 15th, of those that end well every 30th; between `all`
+and `sample` all do.
 Where the code is 2 and nothing is printed, stderr is one line that begins with "shardopt: ". $LITTLE limits memory, but
-for sanitizers, which reserve more addresses than a limit leaves. ROWS=11-20: these rows of a file alone."""
+for sanitizers, which reserve more addresses than a limit leaves. ROWS=11-20: these rows of a file, each."""
 import glob, os, re, subprocess, sys, tempfile, unittest
 
 from program import PROGRAM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+SHARE = 15 if os.environ.get("SANITIZED") else 1 if os.environ.keys() & {"WHOLE", "ROWS"} else 3
 SOURCES = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 
 
@@ -47,7 +49,7 @@ class Lines(unittest.TestCase):
                 self.assertRegex(said, r"\Ashardopt: .*\n\Z")
 
     def file(self, path):
-        before, share, number = "", 15 if os.environ.get("SANITIZED") else 1, 0
+        before, share, number = "", SHARE, 0
         first, last = map(int, os.environ.get("ROWS", "1-9999").split("-"))
         with tempfile.TemporaryDirectory(prefix="s-") as folder, open(path, encoding="utf-8") as rows:
             for line in rows.read().splitlines():
@@ -58,10 +60,10 @@ class Lines(unittest.TestCase):
                 elif word == "before":
                     before += plain(cells[0]) + " "
                 elif word in ("sample", "all"):
-                    share = 15 if word == "sample" and os.environ.get("SANITIZED") else 1
+                    share = SHARE if word == "sample" else 1
                 elif line and not line.startswith("#"):
                     number += 1
-                    if first <= number <= last and number % (share * 2 if share > 1 and word == "0" else share) == 0:
+                    if first <= number <= last and number % (share * 2 if share == 15 and word == "0" else share) == 0:
                         self.row(folder, before, word, *cells)
 
 

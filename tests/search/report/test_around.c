@@ -160,8 +160,9 @@ static int check_turning_points(Made *made) {
     int checked = 0;
     for (int i = 0; i < facts->miss_count; i++) {
         const NearMiss *miss = &facts->misses[i];
-        const RankedPlan *first = &made->report->result.plans[0], *other = first + i + 1;
+        const RankedPlan *first = &made->report->result.plans[0], *other = first + miss->rank - 1;
         int figure = 0;
+        cr_expect(other->estimate.time.seconds > first->estimate.time.seconds);
         if (!miss->name) continue;
         while (strcmp(around_figure_name(made->request, figure), miss->name) != 0) figure++;
         cr_expect(miss->factor >= 0.5 * (1 - 1e-9) && miss->factor <= 2, "%g", miss->factor);

@@ -64,7 +64,7 @@ Test(document, around) {
         {{false, 0, true, false, false, 0, false, ""}, {true, 0.1, true, true, false, 0.05, true, "data=2"}}};
     around.figure_count = 1;
     around.memory[1] = (AroundPoint){.requested = true, .limit_bytes = 70e9};
-    around.misses[0] = (NearMiss){"HBM", 0.82, 2};
+    around.misses[0] = (NearMiss){2, "HBM", 0.82, 2};
     around.miss_count = 1;
     cJSON *json = document_of(&fixture.report);
     const cJSON *moves = json_at(json_at(json, "around.figures")->child, "moves");
