@@ -99,7 +99,7 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME launch_round_trip COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/launch/round_trip.py
            $<TARGET_FILE:shardopt> --jobs 2 --share 1/130) # all of them take two hours of a core
   set_tests_properties(launch_table launch_round_trip PROPERTIES TIMEOUT 600 LABELS launch)
-  add_test(NAME rl_figures COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/figures.py $<TARGET_FILE:shardopt>)
+  add_test(NAME rl_figures COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/figures.py $<TARGET_FILE:shardopt> some)
   add_test(NAME rl_first_answers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/first_answers.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_replay COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/replay.py $<TARGET_FILE:shardopt> --check)
   add_test(NAME rl_frameworks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/frameworks.py $<TARGET_FILE:shardopt>)
@@ -197,11 +197,11 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME certificate_true COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/true.py $<TARGET_FILE:shardopt> quick)
   add_test(NAME certificate_odd COMMAND ${Python3_EXECUTABLE}
-           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/odd.py $<TARGET_FILE:shardopt> 20)
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/odd.py $<TARGET_FILE:shardopt> 10)
   add_test(NAME certificate_narrower COMMAND ${Python3_EXECUTABLE}
-           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 60)
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 40)
   add_test(NAME certificate_formats COMMAND ${Python3_EXECUTABLE}
-           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/formats.py $<TARGET_FILE:shardopt> --requests 12)
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/formats.py $<TARGET_FILE:shardopt> --requests 8)
   add_test(NAME certificate_outside COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/outside.py $<TARGET_FILE:shardopt> --requests 2 --each 80)
   set_tests_properties(certificate_forged certificate_narrower certificate_outside certificate_odd
@@ -287,7 +287,7 @@ endif()
 # nightly (.ci/run nightly).
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME faults_allocations COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/allocations.py
-           $<TARGET_FILE:shardopt> --jobs 1)
+           $<TARGET_FILE:shardopt> --jobs 1 --tail 3 --drawn 2)
   add_test(NAME faults_calls COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/runs.py
            $<TARGET_FILE:shardopt> calls --jobs 1)
   add_test(NAME faults_places COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/runs.py

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `shardopt rl` says of a step, by another hand: figures.py PROGRAM [1-4: these cases]. From docs/rl.md, the profile, the chip's figures and
+"""What `shardopt rl` says of a step, by another hand: figures.py PROGRAM [1-4: these cases | some: every third]. From docs/rl.md, the profile, the chip's figures and
 closed forms of lengths: work, transfer, passes, packs, the answers in flight, the longest call of a tool; then the figures
 in words, the page's bars, the lines of --front and the keys of launch files, each against the report."""
 import functools, json, math, pathlib, re, shlex, statistics, subprocess, sys, tempfile
@@ -454,8 +454,8 @@ def configs(text, line):
 def main():
     tried = [(one, line) for line in CASES] + [(front, SMALL), (front, SMALL + "--partial yes"), (packed, 4), *((files, line) for line in FILES), *((configs, *pair) for pair in CONFIGS),
              *((emitted, SMALL + more) for more in ("--lag 1", "--lag 0", "--partial yes --train-nodes 4"))]
-    first, last = map(int, (sys.argv[2:] or ["1-99"])[0].split("-"))
-    for what, *words in tried[first - 1:last]:
+    first, last, step = (*map(int, sys.argv[2].split("-")), 1) if "-" in (sys.argv[2:] or [""])[0] else (1, len(tried), 3 if "some" in sys.argv else 1)
+    for what, *words in tried[first - 1:last:step]:
         before = len(FAILED)
         what(*words)
         print("FAILED" if FAILED[before:] else "ok    ", what.__name__, words[-1], *FAILED[before:], sep="\n       " if FAILED[before:] else " ")
