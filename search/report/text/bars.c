@@ -33,14 +33,15 @@ static void keep(const Prose *prose, Line *line) {
 static int time_lines(const RankedPlan *ranked, Line *lines) {
     Term terms[TERMS_MAX];
     int terms_count = step_terms(&ranked->estimate, &ranked->plan.degrees, terms), count = 0;
-    double longest = 0;
+    double longest = 0, step = ranked->estimate.time.seconds;
     for (int i = 0; i < terms_count; i++) longest = max_real(longest, terms[i].seconds);
     for (int i = 0; i < terms_count; i++) {
         bool shown = terms[i].seconds > 1e-6 * longest; /* less is what rounding leaves */
         if (!shown && terms[i].whole_seconds <= 0) continue;
         char seconds[NUMBER_TEXT_SIZE], whole[NUMBER_TEXT_SIZE];
         Prose line = {0};
-        prose_add(&line, "  %-12s%9s  ", terms[i].name, shown ? number_time(terms[i].seconds, seconds) : "-");
+        prose_add(&line, "  %-12s%9s %3.0f%%  ", terms[i].name, shown ? number_time(terms[i].seconds, seconds) : "-",
+                  100 * terms[i].seconds / step);
         add_bar(&line, longest > 0 ? terms[i].seconds / longest : 0, LEFT_BAR);
         if (terms[i].whole_seconds > terms[i].seconds * (1 + 1e-9))
             prose_add(&line, " exposed of %s", number_time(terms[i].whole_seconds, whole));
@@ -84,7 +85,8 @@ static int memory_lines(const Request *request, const RankedPlan *ranked, Line *
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) largest = max_real(largest, ROWS[i].bytes);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Prose line = {0};
-        prose_add(&line, "  %-12s%9s  ", ROWS[i].name, number_bytes(ROWS[i].bytes, bytes));
+        prose_add(&line, "  %-12s%9s %3.0f%%  ", ROWS[i].name, number_bytes(ROWS[i].bytes, bytes),
+                  100 * ROWS[i].bytes / estimate->memory_limit_bytes);
         add_bar(&line, largest > 0 ? ROWS[i].bytes / largest : 0, RIGHT_BAR);
         if (i == 3) add_remat(request, &ranked->plan.layout, &line);
         keep(&line, &lines[count++]);

@@ -476,7 +476,7 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         Parts time, memory;
         point_time_parts(point, &time);
         point_memory_parts(point, &memory);
-        brief_bars_write(&time, &memory, bar_rows(used), out);
+        brief_bars_write(&time, &memory, report->screen ? bar_rows(used) : PARTS_MAX, out);
     }
     return write_end(report, out) || error_memory(error);
 }
