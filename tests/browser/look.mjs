@@ -71,7 +71,7 @@ const PAGES = [
     ['trace', 0, 2, ['trace', path.join(source, 'tests/data/traces/rank0.json')]],
     ['diff', 0, 4, ['diff', ...plans]],
     ['diff of serving', 0, 4, ['diff', ...serving]],
-    ['validate', 0, 1, ['validate', path.join(source, 'cost/measured/data/train.tsv')]],
+    ['validate', 0, 1, ['validate', path.join(source, 'cost/measured/data/train.jsonl')]],
 ];
 
 let failures = 0;

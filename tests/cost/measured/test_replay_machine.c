@@ -30,7 +30,7 @@ Test(placement, gpus_rank_by_rank) {
         int64_t t = degree(one, ROLE_TENSOR), c = degree(one, ROLE_SEQUENCE), s = degree(one, ROLE_FSDP),
                 d = degree(one, ROLE_DATA), p = degree(one, ROLE_PIPELINE), e = degree(one, ROLE_EXPERT);
         cr_expect_eq(e, 1, "%s: experts lie on the ranks of the others", one->run->id);
-        bool jax = text_has(one->run->framework, "JAX");
+        bool jax = one->run->request.jax_mesh;
         const int64_t ranks[] = {t, c, s, d, p}, jax_ranks[] = {t, c, s, p, d};
         const int64_t *sizes = jax ? jax_ranks : ranks;
         const int data_at = jax ? 4 : 3, stages_at = jax ? 3 : 4;
