@@ -203,5 +203,75 @@ class FineTuning(unittest.TestCase):
         self.assertEqual(tables.Row({"id": "a", "seq_len": "4Ki", "mfu": "41%"}, 2).seq_len, 4096)
 
 
+class Software(unittest.TestCase):
+    """Rows of published tables, and of sources that are in none of our tables, as their columns read."""
+
+    ROWS = (
+        ("Megatron-DeepSpeed", "Feb 2022", "", "a100-80g", "bloom"),
+        ("InternEvo", "2023", "", "a100-80g", "internevo-2023"),
+        ("DeepSpeed ZeRO-3 (no model parallel)", "2021", "", "a100-80g", "deepspeed-zero3-2021"),
+        ("Megatron-LM", "Apr 2021", "", "a100-80g", "megatron-2021"),
+        ("Megatron-LM", "May 2022", "", "a100-80g", "megatron-2021"),
+        ("Megatron-LM", "arXiv 2205.05198", "", "a100-80g", "megatron-2021"),
+        ("Megatron-LM", "2024", "", "a100-80g", "megatron-lm-2023"),
+        ("MegaScale", "Feb 2024", "", "a100-80g", "megatron-core"),
+        ("Megatron-Core r0.8.0", "Jul 2024", "", "h100", "megatron-core"),
+        ("Megatron-LM / Megatron-Core", "2025", "", "h100", "megatron-core"),
+        ("llm-foundry (Composer + PyTorch FSDP, flash attention)", "v0.0.4-era sweep, torch 2.1", "", "a100-40g", "torch-fsdp-2023"),
+        ("torchtitan (PyTorch FSDP2)", "2025", "", "h100-96g", "torchtitan-2024-eager"),
+        ("torchtitan (PyTorch FSDP2)", "2025", "torch.compile; async TP", "h100-96g", "torchtitan-2025"),
+        ("torchtitan (PyTorch FSDP2)", "Dec 2024", "compile", "h100-96g", "torchtitan-2024"),
+        ("torchtitan (PyTorch FSDP2)", "2026", "compile", "h100", "torch-fsdp"),
+        ("Megatron-LM 23e00ed (TE 2.11)", "2026", "all communication overlap flags OFF", "b200", "megatron-core-serial"),
+        ("fms-fsdp", "2024", "", "a100-80g", "torch-fsdp"),
+        ("NVIDIA NeMo 24.03.01", "NeMo 24.03.01, 2024", "", "h100", "nemo-24"),
+        ("NVIDIA NeMo 25.04.rc2", "2025", "", "b200", "nemo-24"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 25.09 container", "", "b200", "megatron-bridge-25"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 25.09 container", "tokendrop; token-drop MoE", "h100", "megatron-bridge-25-fused"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.02 container", "dispatcher hybridep; router", "b300", "megatron-bridge-26"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.02 container", "MoE all-to-all overlap on; dispatcher deepep", "h100", "megatron-bridge-26"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.02 container", "", "b300", "megatron-bridge-25"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.02.01 container", "inferred: recompute setting not found for this row", "b300", "megatron-bridge-26"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.02.01 container", "recompute from perf config", "b300", "megatron-bridge-25"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.04 container", "", "b200", "megatron-bridge-26"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.04.01 container", "", "h100", "megatron-bridge-25"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 25.11 container", "", "gb200", "megatron-bridge-25-fused"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.06 container", "dispatcher hybridep", "h100", "megatron-bridge-26"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.06 container", "", "gb200", "megatron-bridge-26.06"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.08 container", "dispatcher hybridep", "gb300", "megatron-bridge-26.06"),
+        ("NVIDIA Megatron-Bridge / Megatron-Core", "NeMo 26.06 container", "functional recipe", "gb200", "megatron-bridge-26.06-as-is"),
+        ("NVIDIA NeMo Framework Release 25.04", "MLPerf Training v5.0", "", "gb200", "mlperf-nvidia"),
+        ("PyTorch", "MLPerf Training v5.1", "", "b200", "mlperf-nvidia"),
+        ("PyTorch 2.0.1a0", "MLPerf Training v3.1", "", "gaudi2", "gaudi-2023"),
+        ("PyTorch 2.1.1", "MLPerf Training v4.0", "", "gaudi2", "gaudi"),
+        ("maxtext", "MLPerf Training v4.0", "", "tpu-v5p", "mlperf-google"),
+        ("PAX", "MLPerf Training v3.1", "", "tpu-v5e", "mlperf-google"),
+        ("MaxText (JAX)", "MaxText README table, 2023-24", "", "tpu-v5e", "maxtext-tpu-2023"),
+        ("MaxText (JAX)", "jax 0.6.1; tpu-recipes-v0.1.4", "", "tpu-v6e", "maxtext-tpu"),
+        ("MaxText (JAX)", "2024", "", "h100", "jax-gpu"),
+        ("Paxml (JAX) + Transformer Engine", "Jun 2024", "", "a100-80g", "jax-gpu"),
+        ("AXLearn (JAX)", "2024", "", "tpu-v5p", "maxtext-tpu"),
+        ("AXLearn (JAX)", "2024", "", "h100", "jax-gpu"),
+        ("PaLM (JAX/Pathways)", "2022", "", "tpu-v4", "maxtext-tpu"),
+        ("NeuronX Distributed", "Neuron 2.24.0", "", "trainium1", "neuron"),
+        ("Primus (Megatron backend)", "2025", "", "mi355x", "primus"),
+        ("somebody's own", "", "", "h100", "megatron-core"),
+        ("somebody's own", "", "", "tpu-v6e", "maxtext-tpu"),
+    )
+
+    def test_published(self):
+        for framework, version, notes, chip, stack in self.ROWS:
+            found = tables.stack_of(PROGRAM.stacks, framework, version, notes, "", PROGRAM.chip(chip))
+            self.assertEqual(found, stack, (framework, version, notes, chip))
+
+    def test_releases(self):
+        """Releases compare number by number; an unknown one belongs to no release."""
+        chip, match = PROGRAM.chip("h100"), {"framework": "core", "from": "2", "before": "3"}
+        for version, inside in (("2", True), ("2.0", True), ("v2.9.99 of May", True), ("3", False), ("3.0", False),
+                                ("10.1", False), ("1.99", False), ("", False), ("new", False), ("02", True),
+                                ("2-3", True), ("99999999999999999999", False)):
+            self.assertEqual(tables.match_holds(match, "the core", version, "", "", chip), inside, version)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -160,3 +160,16 @@ Test(placement, slices_meet_over_dcn) {
         }
     }
 }
+
+/* 400 Gb/s of a node of 8 are 6.25 GB/s of each; without a figure the catalog's counts. */
+Test(placement, network_of_a_node) {
+    Run run = run_named("llmfoundry-001");
+    for (int said = 0; said < 2; said++) {
+        run.request.node_gigabits = said ? 400 : 0;
+        const Replay *one = replayed(&run);
+        int network = one->mesh.axis_count - 1;
+        cr_assert_eq(one->mesh.axes[network].level, LEVEL_NETWORK);
+        cr_expect_float_eq(one->mesh.axes[network].bytes_per_second, said ? 6.25e9 : 5e10, 1, "%g",
+                           one->mesh.axes[network].bytes_per_second);
+    }
+}
