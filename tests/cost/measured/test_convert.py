@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "cost/measured/lab"))
 import convert  # noqa: E402
+import convert_rl  # noqa: E402
 import tables  # noqa: E402
 
 PROGRAM = tables.Program(os.environ.get("SHARDOPT_PROGRAM", str(ROOT / "build/shardopt")))
@@ -201,6 +202,26 @@ class FineTuning(unittest.TestCase):
                 tables.Row({"id": "a", column: value}, 2)
         self.assertEqual(tables.Row({"id": "a", "micro_batch": "0.5"}, 2).micro_batch, 1)
         self.assertEqual(tables.Row({"id": "a", "seq_len": "4Ki", "mfu": "41%"}, 2).seq_len, 4096)
+
+
+class ReinforcementLearning(unittest.TestCase):
+    ROW = {"id": "nemorl-v0.6-grpo-qwen3-32b", "model": "Qwen3-32B", "algorithm": "GRPO", "policy": "1-step off-policy", "hardware": "h100",
+           "gpus": "64", "train_gpus": "32", "rollout_gpus": "32", "colocated": "no", "train_parallel": "[t] [4,2,1,4]",
+           "rollout_parallel": "[t] [2,1]", "precision_train": "fp8", "rollout_batch_seqs": "1024", "train_batch_seqs": "256",
+           "max_len": "8192", "mean_len": "1500.6"}
+
+    def test_a_row(self):
+        words = convert_rl.command(self.ROW)
+        options = dict(zip(words[::2], words[1::2]))
+        self.assertEqual(options, {
+            "--model": "qwen3-32b", "--chip": "h100", "--chips": "64", "--algorithm": "grpo", "--prompts": "32", "--samples": "32",
+            "--prompt": "105", "--answer": "1501", "--max-answer": "8087", "--train-batch": "256",
+            "--train-plan": "tensor=4 sequence=2 pipeline=4 virtual_stages=1", "--remat": "none",
+            "--rollout": "tensor=2 pipeline=1 attention_data=1", "--rollout-memory": "0.8", "--precision": "fp8",
+            "--rollout-precision": "fp8", "--partial": "yes", "--train-nodes": "4", "--lag": "1"})
+        self.assertEqual(convert_rl.command({**self.ROW, "colocated": "yes"})[-1], "--colocated")
+        for lacking in ("mean_len", "train_gpus"):
+            self.assertIsNone(convert_rl.command({**self.ROW, lacking: ""}), lacking)
 
 
 class Software(unittest.TestCase):
