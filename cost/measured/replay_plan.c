@@ -89,12 +89,23 @@ void replay_layout(Replay *replay) {
         remat_layers(&replay->run->request.remat, (Activation)a, fullest, layout->layers[a]);
 }
 
+/* Whether the numbers of a plan are those of some plan of this batch, model and machine: products of them stay small. */
+static bool is_plausible(const Replay *replay) {
+    const Run *run = replay->run;
+    const Knobs *knobs = &run->knobs;
+    const Methods *methods = &knobs->methods;
+    int64_t devices = 1;
+    for (Role role = 0; role < ROLE_COUNT && devices <= replay->mesh.devices; role++) devices *= run->degrees.of[role];
+    return devices == replay->mesh.devices && knobs->microbatches <= run->request.sequences &&
+           knobs->microbatch_sequences <= run->request.sequences && knobs->virtual_stages <= replay->model.layers &&
+           methods->grid.expert <= devices && methods->grid.expert_tensor <= devices && methods->ulysses <= devices;
+}
+
 bool replay_plan(const Optimizer *optimizer, Replay *replay) {
     const Run *run = replay->run;
-    int64_t devices = 1;
-    for (Role role = 0; role < ROLE_COUNT; role++) devices *= run->degrees.of[role];
-    if (devices != replay->mesh.devices)
-        return replay_skip(replay, "its plan does not multiply to its %lld devices", (long long)replay->mesh.devices);
+    if (!is_plausible(replay))
+        return replay_skip(replay, "its plan does not multiply to its %lld devices, or is not of its batch and model",
+                           (long long)replay->mesh.devices);
     replay->plan.degrees = run->degrees;
     replay->plan.knobs = run->knobs;
     replay->work = (Work){.sequences = run->request.sequences, .seq = run->request.seq};
