@@ -89,7 +89,7 @@ void replay_layout(Replay *replay) {
         remat_layers(&replay->run->request.remat, (Activation)a, fullest, layout->layers[a]);
 }
 
-/* Whether the numbers of a plan are those of some plan of this batch, model and machine: products of them stay small. */
+/* Whether the numbers of a plan are those of some plan of this batch, model and machine: products stay small. */
 static bool is_plausible(const Replay *replay) {
     const Run *run = replay->run;
     const Knobs *knobs = &run->knobs;
