@@ -24,7 +24,7 @@ foreach(folder tests/reference tests/certificate)
           FILES_MATCHING PATTERN *.py PATTERN *.tsv PATTERN run*.py EXCLUDE PATTERN __pycache__ EXCLUDE)
 endforeach()
 install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/schema COMPONENT program FILES_MATCHING PATTERN *.json)
-install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv)
+install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv PATTERN *.jsonl)
 install(FILES docs/skill.md RENAME SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/skill COMPONENT program) # for agents
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)
 

@@ -6,7 +6,7 @@ set -eu
 program=${1:-build/shardopt}
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
 "$program" --model 70b --chip h100 --nodes 64 --format html -o "$folder/plan.html"
-"$program" validate cost/measured/data/train.tsv --format html -o "$folder/validate.html"
+"$program" validate cost/measured/data/train.jsonl --format html -o "$folder/validate.html"
 for name in plan validate; do
     "${CHROMIUM:-chromium}" --headless --no-sandbox --hide-scrollbars --user-data-dir="$folder/profile" --virtual-time-budget=5000 \
         --window-size=1060,1250 --screenshot="$PWD/docs/pictures/$name.png" "file://$folder/$name.html"

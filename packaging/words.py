@@ -65,9 +65,9 @@ AFTER = [
      "kv_heads, head_dim, window, d_ff, experts, top_k, d_ff_expert, d_ff_shared and so on."),
     ("FILES", "PREFIX/share/shardopt/mesh/catalog/*.json",
      "Chips: every figure with its unit and source."),
-    ("FILES", "PREFIX/share/shardopt/cost/measured/data/*.tsv",
-     "Measured runs, published by others: one run a line, columns by name, tab-separated; README.md next "
-     "to them says how. flagged.tsv: which of them are odd."),
+    ("FILES", "PREFIX/share/shardopt/cost/measured/data/*.jsonl",
+     "Measured runs, published by others: one run a line, as JSON whose request and plan are exact; README.md next "
+     "to them says how. serving.tsv: those of serving, by columns."),
     ("FILES", "PREFIX/share/shardopt/cost/profiles/*.json",
      "Profiles: which share of these figures a machine and its software reach."),
     ("FILES", "PREFIX/share/shardopt/cost/optimizers/*.json",

@@ -62,7 +62,6 @@ bool calibrate(const FitProblem *problem, const CalibrateOptions *options, Arena
 /* The files that the report names. */
 typedef struct {
     const char *id, *reason;
-    bool wrong; /* its row cannot be read: text names it even if not verbose */
 } CalibrateSkip;
 typedef struct {
     const char *file, *sha256, *start, *written; /* written: NULL means nowhere */

@@ -229,7 +229,7 @@ static bool facts(Writer *w) {
 static bool skipped(Writer *w) {
     Table table = begin_table(w, "not replayed|because");
     for (int64_t i = 0; i < w->facts->skipped_count; i++) {
-        if (!w->facts->verbose && !w->facts->skipped[i].wrong) continue;
+        if (!w->facts->verbose) continue;
         table_cell(&table, "%s", w->facts->skipped[i].id);
         table_cell(&table, "%s", w->facts->skipped[i].reason);
     }

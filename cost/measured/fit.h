@@ -18,7 +18,7 @@ typedef struct {
     int64_t chips;                /* of its machine */
     double measured_seconds;      /* > 0 */
     int unknowns;                 /* the number of settings that had to be guessed */
-    bool flagged;                 /* odd, according to cost/measured/data/flagged.tsv */
+    bool flagged;                 /* odd, as its line says */
 } FitRun;
 
 /* Predicts the seconds of run `run` under a set whose entries have the places of the problem's. Pure; several threads

@@ -1,357 +1,468 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/measured/run.h"
-
 #include "base/file.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "base/sha256.h"
 #include "base/util.h"
-#include "cost/measured/tsv.h"
+#include "cost/measured/run.h"
+#include "cost/plan/knobs.h"
+#include "models/config/model_json.h"
 
-#include <math.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { FILE_MAX = 64 << 20, RUNS_MAX = 1000000 };
-enum { PEAK_LEAST = 50, PEAK_MOST = 100000 }; /* TFLOP/s; beyond it convention.c would take the chip's own, unsaid */
+enum { FILE_MAX = 64 << 20, RUNS_MAX = 1000000, WHERE_SIZE = 192, CHIPS_MOST = 10000000 };
 
-typedef enum { COLUMN_TEXT, COLUMN_WHOLE, COLUMN_REAL, COLUMN_SHARE, COLUMN_YES, COLUMN_MAYBE } ColumnType;
-
-/* The columns that are read. To read another column, add a line. */
+/* One line that is read: its text, for columns of errors. */
 typedef struct {
-    const char *name;
-    ColumnType type;
-    size_t offset;
-    bool obligatory; /* the table must have the column; of these only `id` must stand in every row */
+    const char *path;
+    Run *run;
+    Arena *arena;
+    Error *error;
+} Line;
+
+/* The column of a key: the first of its name that a colon follows. */
+static size_t column_of(const Run *run, const char *key) {
+    char quoted[64];
+    int length = snprintf(quoted, sizeof quoted, "\"%.60s\"", key);
+    for (const char *at = strstr(run->text, quoted); at; at = strstr(at + 1, quoted))
+        if (at[length + (int)strspn(at + length, " \t")] == ':') return (size_t)(at - run->text) + 1;
+    return 1;
+}
+
+bool run_wrong(const Run *run, const char *path, const char *key, Error *error, const char *format, ...) {
+    char where[WHERE_SIZE], text[240];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    snprintf(where, sizeof where, "%.150s:%lld:%zu", path, (long long)run->line, column_of(run, key));
+    return error_set(error, ERROR_INPUT, where, "%s: %s", key, text);
+}
+
+#define wrong(line, key, ...) run_wrong((line)->run, (line)->path, key, (line)->error, __VA_ARGS__)
+
+/* ---- fields ---- */
+
+typedef enum { FIELD_TEXT, FIELD_WHOLE, FIELD_REAL, FIELD_FLAG, FIELD_OTHER } FieldType;
+
+typedef struct {
+    const char *key;
+    FieldType type;
+    size_t offset; /* in Run */
     double low, high;
-} Column;
+} Field;
 
 #define AT(member) offsetof(Run, member)
-static const Column COLUMNS[] = {
-    {"id", COLUMN_TEXT, AT(id), true, 0, 0},
-    {"source", COLUMN_TEXT, AT(source), false, 0, 0},
-    {"hardware", COLUMN_TEXT, AT(hardware), true, 0, 0},
-    {"chips", COLUMN_WHOLE, AT(chips), true, 1, 1e7},
-    {"topology_note", COLUMN_TEXT, AT(topology), false, 0, 0},
-    {"framework", COLUMN_TEXT, AT(framework), false, 0, 0},
-    {"model", COLUMN_TEXT, AT(model), true, 0, 0},
-    {"params_b", COLUMN_REAL, AT(params_b), false, 0, 1e6},
-    {"active_params_b", COLUMN_REAL, AT(active_params_b), false, 0, 1e6},
-    {"layers", COLUMN_WHOLE, AT(layers), false, 0, 1e5},
-    {"d_model", COLUMN_WHOLE, AT(d_model), false, 0, 1e7},
-    {"d_ff", COLUMN_WHOLE, AT(d_ff), false, 0, 1e8},
-    {"n_heads", COLUMN_WHOLE, AT(heads), false, 0, 1e6},
-    {"n_kv_heads", COLUMN_WHOLE, AT(kv_heads), false, 0, 1e6},
-    {"head_dim", COLUMN_WHOLE, AT(head_dim), false, 0, 1e6},
-    {"vocab", COLUMN_WHOLE, AT(vocab), false, 0, 1e9},
-    {"gated_mlp", COLUMN_YES, AT(gated), false, 0, 1},
-    {"experts", COLUMN_WHOLE, AT(experts), false, 0, 1e6},
-    {"topk", COLUMN_WHOLE, AT(top_k), false, 0, 1e6},
-    {"seq_len", COLUMN_WHOLE, AT(seq), true, 0, 1e9},
-    {"global_batch", COLUMN_WHOLE, AT(global_batch), true, 0, 1e9},
-    {"micro_batch", COLUMN_WHOLE, AT(micro_batch), false, 0, 1e9},
-    {"dp", COLUMN_WHOLE, AT(data), false, 0, 1e7},
-    {"fsdp", COLUMN_TEXT, AT(fsdp), false, 0, 0},
-    {"tp", COLUMN_WHOLE, AT(tensor), false, 0, 1e7},
-    {"sp", COLUMN_MAYBE, AT(sequence_parallel), false, 0, 1},
-    {"cp", COLUMN_WHOLE, AT(context), false, 0, 1e7},
-    {"pp", COLUMN_WHOLE, AT(pipeline), false, 0, 1e7},
-    {"vpp", COLUMN_WHOLE, AT(chunks), false, 0, 1e5},
-    {"ep", COLUMN_WHOLE, AT(expert), false, 0, 1e7},
-    {"remat", COLUMN_TEXT, AT(remat), false, 0, 0},
-    {"precision", COLUMN_TEXT, AT(precision), false, 0, 0},
-    {"step_time_s", COLUMN_REAL, AT(step_seconds), false, 1e-6, 1e9},
-    {"tokens_per_s_per_chip", COLUMN_REAL, AT(tokens_per_second_per_chip), false, 1e-6, 1e12},
-    {"tflops_per_chip", COLUMN_REAL, AT(tflops_per_chip), false, 1e-6, 1e6},
-    {"mfu", COLUMN_SHARE, AT(mfu), false, 1e-6, 10},
-    {"mfu_convention", COLUMN_TEXT, AT(convention), false, 0, 0},
-    {"mem_gb_per_chip", COLUMN_REAL, AT(memory_gb), false, 0, 1e6},
-    {"date/version", COLUMN_TEXT, AT(version), false, 0, 0},
-    {"confidence", COLUMN_TEXT, AT(confidence), false, 0, 0},
-    {"notes", COLUMN_TEXT, AT(notes), false, 0, 0},
-    {"check", COLUMN_TEXT, AT(check), false, 0, 0},
-    {"method", COLUMN_TEXT, AT(method), false, 0, 0},
-    {"lora_rank", COLUMN_WHOLE, AT(adapter_rank), false, 0, 65536},
-    {"targets", COLUMN_TEXT, AT(targets), false, 0, 0},
-    {"quant", COLUMN_TEXT, AT(quantised), false, 0, 0},
-    {"seq_note", COLUMN_TEXT, AT(lengths), false, 0, 0},
-    {"attention", COLUMN_TEXT, AT(attention), false, 0, 0},
-    {"grad_accum", COLUMN_WHOLE, AT(accumulation), false, 0, 1e9},
-    {"samples_per_s", COLUMN_REAL, AT(samples_per_second), false, 0, 1e12},
-    {"mem_kind", COLUMN_TEXT, AT(memory_kind), false, 0, 0},
-    {"result", COLUMN_TEXT, AT(result), false, 0, 0},
+/* To read another figure, add a line. FIELD_OTHER: what has a function of its own, or is there for people. */
+static const Field ROW[] = {
+    {"id", FIELD_TEXT, AT(id), 0, 0},
+    {"source", FIELD_TEXT, AT(source), 0, 0},
+    {"family", FIELD_TEXT, AT(family), 0, 0},
+    {"framework", FIELD_TEXT, AT(framework), 0, 0},
+    {"release", FIELD_TEXT, AT(release), 0, 0},
+    {"variant", FIELD_TEXT, AT(variant), 0, 0},
+    {"model", FIELD_TEXT, AT(model), 0, 0},
+    {"not_replayed", FIELD_TEXT, AT(not_replayed), 0, 0},
+    {"assumed", FIELD_TEXT, AT(assumed), 0, 0},
+    {"guesses", FIELD_WHOLE, AT(guesses), 0, 100},
+    {"aside", FIELD_TEXT, AT(aside), 0, 0},
+    {"flagged", FIELD_TEXT, AT(flagged), 0, 0},
+    {"active_parameters", FIELD_REAL, AT(active_parameters), 1, 1e15},
+    {"mixture", FIELD_FLAG, AT(mixture), 0, 0},
+    {"request", FIELD_OTHER, 0, 0, 0},
+    {"plan", FIELD_OTHER, 0, 0, 0},
+    {"measured", FIELD_OTHER, 0, 0, 0},
+    {"said", FIELD_OTHER, 0, 0, 0},
+    {"note", FIELD_OTHER, 0, 0, 0},
+};
+static const Field REQUEST[] = {
+    {"model", FIELD_OTHER, 0, 0, 0},
+    {"vocab", FIELD_WHOLE, AT(request.vocab), 1, 1e9},
+    {"chip", FIELD_TEXT, AT(request.chip), 0, 0},
+    {"chips", FIELD_WHOLE, AT(request.chips), 1, CHIPS_MOST},
+    {"slice", FIELD_TEXT, AT(request.slice), 0, 0},
+    {"slices", FIELD_WHOLE, AT(request.slices), 1, 4096},
+    {"node_gigabits", FIELD_REAL, AT(request.node_gigabits), 1, 1e6},
+    {"seq", FIELD_WHOLE, AT(request.seq), 1, 1 << 24},
+    {"sequences", FIELD_WHOLE, AT(request.sequences), 1, INT64_C(1) << 32},
+    {"longest_seq", FIELD_WHOLE, AT(request.longest_seq), 1, 1 << 24},
+    {"document_tokens", FIELD_WHOLE, AT(request.document_tokens), 1, 1 << 24},
+    {"capacity_factor", FIELD_REAL, AT(request.capacity_factor), 1, 16},
+    {"stack", FIELD_TEXT, AT(request.stack), 0, 0},
+    {"precision", FIELD_OTHER, 0, 0, 0},
+    {"state", FIELD_OTHER, 0, 0, 0},
+    {"remat", FIELD_OTHER, 0, 0, 0},
+    {"remat_layers", FIELD_WHOLE, AT(request.remat_layers), 1, 1e5},
+    {"tuning", FIELD_OTHER, 0, 0, 0},
+    {"sequence_parallel", FIELD_FLAG, AT(request.sequence_parallel), 0, 0},
+    {"jax_mesh", FIELD_FLAG, AT(request.jax_mesh), 0, 0},
+    {"serial_ranks", FIELD_FLAG, AT(request.serial_ranks), 0, 0},
+    {"expert_overlap", FIELD_FLAG, AT(request.expert_overlap), 0, 0},
+};
+static const Field TUNING[] = {
+    {"rank", FIELD_REAL, AT(request.tuning.rank), 1, 65536},
+    {"targets", FIELD_OTHER, 0, 0, 0},
+    {"stored", FIELD_OTHER, 0, 0, 0},
+    {"on_host", FIELD_FLAG, AT(request.tuning.on_host), 0, 0},
+};
+static const Field MEASURED[] = {
+    {"step_seconds", FIELD_REAL, AT(measured.step_seconds), 1e-6, 1e9},
+    {"tokens_per_second_per_chip", FIELD_REAL, AT(measured.tokens_per_second_per_chip), 1e-6, 1e12},
+    {"flops_per_second_per_chip", FIELD_REAL, AT(measured.flops_per_second_per_chip), 1e6, 1e18},
+    {"mfu", FIELD_REAL, AT(measured.mfu), 1e-6, 10},
+    {"peak_flops_per_second", FIELD_REAL, AT(measured.peak_flops_per_second), 1e9, 1e18},
+    {"counted", FIELD_OTHER, 0, 0, 0},
+    {"step_factor", FIELD_REAL, AT(measured.step_factor), 1, 10},
+    {"memory_bytes", FIELD_REAL, AT(measured.memory_bytes), 1, 1e15},
+    {"memory_shows", FIELD_OTHER, 0, 0, 0},
+    {"first_stage_layers", FIELD_WHOLE, AT(measured.first_stage_layers), 0, 1e5},
+    {"failed", FIELD_FLAG, AT(measured.failed), 0, 0},
 };
 #undef AT
 
-/* Names that tables of fine-tuning have for some of them. */
-static const struct {
-    const char *name, *same_as;
-} OTHER_NAMES[] = {
-    {"gpus", "chips"},
-    {"gpu_note", "topology_note"},
-    {"parallel", "fsdp"},
-    {"act_ckpt", "remat"},
-    {"step_s", "step_time_s"},
-    {"tokens_per_s_per_gpu", "tokens_per_s_per_chip"},
-    {"tflops_per_gpu", "tflops_per_chip"},
-    {"mem_gb_peak", "mem_gb_per_chip"},
-    {"date", "date/version"},
-};
-
-static void *member_of(Run *run, const Column *column) { return (char *)run + column->offset; }
-
-static bool wrong(const char *path, const TsvCell *cell, Error *error, const char *text) {
-    char where[192];
-    snprintf(where, sizeof where, "%.150s:%lld:%lld", path, (long long)cell->line, (long long)cell->column);
-    return error_set(error, ERROR_INPUT, where, "%s", text);
-}
-
-/* ---- the heading ---- */
-
-/* A column whose name is in capitals is the same column. */
-static bool column_is(const char *heading, const char *name) {
-    bool is = strcasecmp(heading, name) == 0;
-    for (size_t i = 0; i < COUNT_OF(OTHER_NAMES); i++)
-        is = is || (strcmp(OTHER_NAMES[i].same_as, name) == 0 && strcasecmp(heading, OTHER_NAMES[i].name) == 0);
-    return is;
-}
-
-static bool lacks_columns(const char *path, const int *at, Error *error) {
-    char names[256] = "", where[192];
-    size_t used = 0;
-    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
-        if (COLUMNS[i].obligatory && at[i] < 0)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", COLUMNS[i].name);
-    if (used == 0) return true;
-    snprintf(where, sizeof where, "%.180s:1", path);
-    return error_set(error, ERROR_INPUT, where,
-                     "the heading has no column %s; give a table of runs, separated by tabs (see "
-                     "cost/measured/README.md)",
-                     names);
-}
-
-/* at[i] is the place of COLUMNS[i]; -1 means nowhere. */
-static bool read_heading(const char *path, const TsvReader *reader, int *at, Error *error) {
-    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
-        at[i] = -1;
-        for (int c = 0; c < reader->count; c++) {
-            if (!column_is(reader->cells[c].text, COLUMNS[i].name)) continue;
-            if (at[i] >= 0)
-                return wrong(path, &reader->cells[c], error, "this column stands twice in the heading; give it once");
-            at[i] = c;
-        }
-    }
-    return lacks_columns(path, at, error);
-}
-
-/* ---- a row ---- */
-
-static bool read_number(const Column *column, const char *text, Run *run, Error *error) {
-    void *member = member_of(run, column);
-    int64_t whole;
-    double real;
-    Error fraction = {0};
-    switch (column->type) {
-    case COLUMN_WHOLE:
-        if (number_whole(text, column->name, (int64_t)column->low, (int64_t)column->high, member, error)) return true;
-        /* some sources write half a sequence for each device: the measurement is not wrong for that */
-        if (strcmp(column->name, "micro_batch") != 0 ||
-            !number_real(text, column->name, column->low, column->high, &real, &fraction) || real == floor(real))
-            return false;
-        *(int64_t *)member = (int64_t)ceil(real);
-        run->rounded = column->name;
-        *error = (Error){0};
+static bool read_field(const Line *line, const Field *field, const cJSON *value) {
+    void *member = (char *)line->run + field->offset;
+    switch (field->type) {
+    case FIELD_TEXT:
+        if (!cJSON_IsString(value)) return wrong(line, field->key, "give a text");
+        *(const char **)member = arena_text(line->arena, value->valuestring);
+        return *(const char **)member || error_memory(line->error);
+    case FIELD_WHOLE:
+    case FIELD_REAL:
+        if (!cJSON_IsNumber(value) || !(value->valuedouble >= field->low && value->valuedouble <= field->high))
+            return wrong(line, field->key, "give a number from %g to %g", field->low, field->high);
+        if (field->type == FIELD_REAL) return *(double *)member = value->valuedouble, true;
+        *(int64_t *)member = (int64_t)value->valuedouble;
+        return (double)*(int64_t *)member == value->valuedouble || wrong(line, field->key, "give a whole number");
+    case FIELD_FLAG:
+        if (!cJSON_IsBool(value)) return wrong(line, field->key, "give true or false");
+        *(bool *)member = cJSON_IsTrue(value);
         return true;
-    case COLUMN_REAL:
-        return number_real(text, column->name, column->low, column->high, member, error);
-    case COLUMN_SHARE:
-        return number_share(text, column->name, column->low, column->high, member, error);
-    case COLUMN_YES:
-        if (!number_whole(text, column->name, 0, 1, &whole, error)) return false;
-        *(bool *)member = whole == 1;
-        return true;
-    case COLUMN_MAYBE:
-        if (!number_whole(text, column->name, 0, 1, &whole, error)) return false;
-        *(int *)member = (int)whole;
-        return true;
-    case COLUMN_TEXT:
+    case FIELD_OTHER:
         break;
     }
-    *(const char **)member = text;
     return true;
 }
 
-static bool read_cell(const char *path, const Column *column, const TsvCell *cell, Run *run, Error *error) {
-    Error inner = {0};
-    if (cell->text[0] == '\0') return true;
-    if (read_number(column, cell->text, run, &inner)) return true;
-    if (inner.kind == ERROR_MEMORY) return error_memory(error);
-    char text[384];
-    snprintf(text, sizeof text, "%.30s: %.300s", inner.where, inner.text);
-    return wrong(path, cell, error, text);
-}
-
-static bool is_number(const char *text) {
-    char *end;
-    strtod(text, &end);
-    return text[0] && *end == '\0';
-}
-
-/* What each cell may say and the row as a whole may not: the column, and *text says what is wrong. NULL: nothing. */
-static const char *nonsense_of(const Run *run, const char **text) {
-    const char *peak = strstr(run->convention, "peak ");
-    if (run->heads > 0 && run->kv_heads > 0 && run->heads % run->kv_heads != 0)
-        return *text = "the heads are no multiple of it: each head of keys has as many of queries", "n_kv_heads";
-    if (run->experts > 0 && run->top_k > run->experts) return *text = "more than there are experts", "topk";
-    if (is_number(run->convention))
-        return *text = "a number is no convention; say in words which FLOPs are counted", "mfu_convention";
-    double flops = peak ? strtod(peak + 5, NULL) : 0;
-    if (flops != 0 && !(flops > PEAK_LEAST && flops < PEAK_MOST))
-        return *text = "its peak is no chip's; give TFLOP/s, 50 to 100,000", "mfu_convention";
-    return NULL;
-}
-
-static bool row_makes_sense(const char *path, const TsvReader *reader, const int *at, const Run *run, Error *error) {
-    const char *text, *name = nonsense_of(run, &text);
-    char said[160];
-    if (!name) return true;
-    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
-        if (strcmp(COLUMNS[i].name, name) != 0) continue;
-        snprintf(said, sizeof said, "%s: %s", name, text);
-        return wrong(path, &reader->cells[at[i]], error, said);
+/* Every key of the object by its field; one that is not known is an error. */
+static bool read_fields(const Line *line, const cJSON *object, const Field *fields, size_t count) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, object) {
+        const char *names[32];
+        size_t i = 0;
+        for (; i < count && strcmp(fields[i].key, item->string) != 0; i++) names[i] = fields[i].key;
+        if (i < count) {
+            if (!read_field(line, &fields[i], item)) return false;
+            continue;
+        }
+        const char *nearest = name_nearest(item->string, names, count);
+        return wrong(line, item->string, "is not known%s%s%s", nearest ? "; did you mean " : "", nearest ? nearest : "",
+                     nearest ? "?" : "");
     }
     return true;
 }
 
-static void set_family(Run *run) {
-    size_t length = strcspn(run->id, "-");
-    snprintf(run->family, sizeof run->family, "%.*s", (int)min_whole((int64_t)length, 31), run->id);
+/* The text of a key, which may be absent (""); NULL: it is no text. */
+static const char *text_of(const Line *line, const cJSON *object, const char *key) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
+    if (!value) return "";
+    if (!cJSON_IsString(value)) wrong(line, key, "give a text");
+    return cJSON_GetStringValue(value);
 }
 
-/* A run that did not end may have a 0 where others have what was measured. */
-static bool is_of_failure(const TsvReader *reader, const int *at, size_t column) {
-    size_t result = 0;
-    while (COLUMNS[result].offset != offsetof(Run, result)) result++;
-    const char *text = reader->cells[at[column]].text;
-    bool zero = COLUMNS[column].type == COLUMN_REAL && is_number(text) && strtod(text, NULL) == 0;
-    return zero && at[result] >= 0 && run_result_failed(reader->cells[at[result]].text);
+/* The place of a text among names; an absent one is the first. */
+static bool read_name(const Line *line, const cJSON *object, const char *key, const char *const *names, int count,
+                      int *out) {
+    const char *text = text_of(line, object, key);
+    char all[160] = "";
+    if (!text) return false;
+    for (int i = 0; i < count; i++) {
+        if (!text[0] || strcmp(text, names[i]) == 0) return *out = i, true;
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", names[i]);
+    }
+    return wrong(line, key, "\"%.30s\" is none of %s", text, all);
 }
 
-static bool read_row(const char *path, const TsvReader *reader, const int *at, int columns, Run *out, Error *error) {
-    Run run = {.line = reader->cells[0].line, .sequence_parallel = -1};
-    if (reader->count != columns) {
-        char text[160];
-        snprintf(text, sizeof text, "this row has %d cells, the heading %d; give one for each column, if empty",
-                 reader->count, columns);
-        return wrong(path, &reader->cells[0], error, text);
+/* ---- request ---- */
+
+/* The reason that another reader gave, at the key. */
+static bool passed_on(const Line *line, const char *key, bool ok, const Error *inner) {
+    return ok || wrong(line, key, "%.180s", inner->text);
+}
+
+/* An object as it is written, but for blanks. */
+static bool keep_text(const Line *line, const cJSON *object, const char **out) {
+    char *text = cJSON_PrintUnformatted(object);
+    *out = text ? arena_text(line->arena, text) : NULL;
+    cJSON_free(text);
+    return *out || error_memory(line->error);
+}
+
+static bool read_tuning(const Line *line, const cJSON *object) {
+    Tuning *tuning = &line->run->request.tuning;
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(object, "tuning");
+    char word[32];
+    if (!json) return true;
+    tuning->on = true;
+    if (!keep_text(line, json, &line->run->trained)) return false;
+    if (!cJSON_IsObject(json)) return wrong(line, "tuning", "give {} for all weights, or the rank of adapters");
+    if (!read_fields(line, json, TUNING, COUNT_OF(TUNING))) return false;
+    const char *targets = text_of(line, json, "targets"), *stored = text_of(line, json, "stored");
+    if (!targets || !stored) return false;
+    if (!(tuning->rank > 0)) return true;
+    tuning->frozen = FROZEN_ALL;
+    if (!targets[0]) tuning->targets = TARGETS_ALL;
+    while (tuning_next_word(&targets, word, sizeof word)) {
+        unsigned bits = tuning_target_bits(word);
+        if (!bits) return wrong(line, "targets", "\"%s\" is no matrix of a layer; give q_proj, mlp, all-linear", word);
+        tuning->targets |= bits;
     }
-    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
-        if (COLUMNS[i].type == COLUMN_TEXT) *(const char **)member_of(&run, &COLUMNS[i]) = "";
-        if (at[i] < 0 || is_of_failure(reader, at, i)) continue;
-        if (!read_cell(path, &COLUMNS[i], &reader->cells[at[i]], &run, error)) return false;
+    tuning->stored_bytes = stored[0] ? tuning_format_bytes(stored) : 0;
+    return !stored[0] || tuning->stored_bytes > 0 || wrong(line, "stored", "\"%.30s\" is no format; give nf4", stored);
+}
+
+static bool read_model(const Line *line, const cJSON *request) {
+    const cJSON *model = cJSON_GetObjectItemCaseSensitive(request, "model");
+    Run *run = line->run;
+    Model own;
+    Error error = {0};
+    if (cJSON_IsString(model)) {
+        run->request.model = arena_text(line->arena, model->valuestring);
+        if (!run->model[0]) run->model = run->request.model;
+        return run->request.model || error_memory(line->error);
     }
-    if (run.id[0] == '\0')
-        return wrong(path, &reader->cells[0], error, "this run has no id; give each a name of its own");
-    if (!row_makes_sense(path, reader, at, &run, error)) return false;
-    run_read_tuning(&run);
-    set_family(&run);
-    *out = run;
+    if (!cJSON_IsObject(model)) return wrong(line, "model", "give a name of `shardopt models`, or a configuration");
+    if (!keep_text(line, model, &run->dimensions)) return false;
+    return passed_on(line, "model", model_from_json(model, "model", false, &own, &error), &error);
+}
+
+static bool read_request(const Line *line, const cJSON *request) {
+    static const char *const NEEDED[] = {"model", "chip", "chips", "seq", "sequences"};
+    RunRequest *out = &line->run->request;
+    Error error = {0};
+    for (size_t i = 0; i < COUNT_OF(NEEDED); i++)
+        if (!cJSON_GetObjectItemCaseSensitive(request, NEEDED[i]))
+            return wrong(line, "request", "has no %s", NEEDED[i]);
+    if (!read_fields(line, request, REQUEST, COUNT_OF(REQUEST)) || !read_model(line, request) ||
+        !read_tuning(line, request))
+        return false;
+    const char *precisions[PRECISION_COUNT], *state = text_of(line, request, "state"),
+                                             *remat = text_of(line, request, "remat");
+    int precision = PRECISION_BF16;
+    for (Precision p = 0; p < PRECISION_COUNT; p++) precisions[p] = precision_name(p);
+    if (!state || !remat || !read_name(line, request, "precision", precisions, PRECISION_COUNT, &precision))
+        return false;
+    out->precision = (Precision)precision;
+    if (state[0] && !passed_on(line, "state", state_dtypes_parse(state, "", &out->state, &error), &error)) return false;
+    if (!passed_on(line, "remat", remat_parse(remat[0] ? remat : "none", "", &out->remat, &error), &error))
+        return false;
+    if (!out->remat.required) return wrong(line, "remat", "a run has no \"auto\"; give none, full or states");
+    if (out->remat_layers > 0) out->remat.layers = out->remat_layers;
+    return (line->run->remat = arena_text(line->arena, remat)) != NULL || error_memory(line->error);
+}
+
+/* ---- plan ---- */
+
+/* "fsdp=64 tensor=4 microbatches=8 microbatch_sequences=1": degrees and knobs as `explain --plan` takes them, all that
+ * are not the plain way. */
+static bool read_plan(const Line *line, const char *text) {
+    Run *run = line->run;
+    Error error = {0};
+    bool folded = false;
+    for (Role role = 0; role < ROLE_COUNT; role++) run->degrees.of[role] = 1;
+    run->knobs = (Knobs){.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true};
+    for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
+        char word[64], *value;
+        size_t length = strcspn(at, " ");
+        int64_t number;
+        snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, sizeof word - 1), at);
+        at += length;
+        if (!(value = strchr(word, '='))) return wrong(line, "plan", "\"%.40s\" is no fsdp=64", word);
+        *value++ = '\0';
+        Role role = 0;
+        while (role < ROLE_COUNT && strcmp(role_name(role), word) != 0) role++;
+        Knob knob = role < ROLE_COUNT ? KNOB_NONE : knob_find(word);
+        if (role == ROLE_COUNT && knob == KNOB_NONE) return wrong(line, "plan", "\"%.40s\" is no degree or knob", word);
+        bool ok = knob ? knob_parse(knob, value, "", &number, &error)
+                       : number_whole(value, "", 1, CHIPS_MOST, &number, &error);
+        if (!passed_on(line, "plan", ok, &error)) return false;
+        if (knob) knob_set(knob, number, &run->knobs);
+        if (!knob) run->degrees.of[role] = number;
+        folded = folded || knob == KNOB_FOLDED_EXPERT_TENSOR;
+    }
+    if (run->knobs.methods.grid.expert > 0 && !folded) run->knobs.methods.grid.expert_tensor = 1;
     return true;
+}
+
+/* ---- figures ---- */
+
+static bool read_measured(const Line *line, const cJSON *json) {
+    static const char *const SHOWN[MEMORY_SHOWN_COUNT] = {"allocated", "reserved", "device"};
+    static const char *const COUNTED[COUNTED_COUNT] = {
+        "full", "full, embedding", "causal", "causal, embedding", "megatron 2021", "megatron 2021, recomputed"};
+    RunFigures *out = &line->run->measured;
+    int shown = 0, counted = 0;
+    *out = (RunFigures){.step_factor = 1, .first_stage_layers = -1};
+    if (!cJSON_IsObject(json)) return wrong(line, "measured", "give {\"step_seconds\": 12.3}");
+    if (!read_fields(line, json, MEASURED, COUNT_OF(MEASURED)) ||
+        !read_name(line, json, "memory_shows", SHOWN, MEMORY_SHOWN_COUNT, &shown) ||
+        !read_name(line, json, "counted", COUNTED, COUNTED_COUNT, &counted))
+        return false;
+    out->memory_shows = (MemoryShown)shown;
+    out->counted = (Counted)counted;
+    bool timed = out->step_seconds > 0 || out->tokens_per_second_per_chip > 0 || out->flops_per_second_per_chip > 0 ||
+                 (out->mfu > 0 && out->peak_flops_per_second > 0);
+    return timed || out->memory_bytes > 0 || out->failed ||
+           wrong(line, "measured", "has no figure; give step_seconds, tokens_per_second_per_chip or memory_bytes");
+}
+
+/* ---- a line ---- */
+
+/* What is not given of its names: an id is the line's number, a family what stands before the first '-' of the id. */
+static bool name_run(const Line *line) {
+    Run *run = line->run;
+    if (!run->id[0]) run->id = arena_format(line->arena, "line %lld", (long long)run->line);
+    if (run->id && !run->family[0]) {
+        size_t length = strcspn(run->id, "-");
+        run->family = run->id[length] ? arena_format(line->arena, "%.*s", (int)length, run->id) : run->source;
+    }
+    return (run->id && run->family) || error_memory(line->error);
+}
+
+static bool read_object(const Line *line, const cJSON *json) {
+    Run *run = line->run;
+    const cJSON *request = cJSON_GetObjectItemCaseSensitive(json, "request");
+    if (!cJSON_IsObject(json)) return wrong(line, "a run", "give {\"request\": .., \"plan\": .., \"measured\": ..}");
+    if (!read_fields(line, json, ROW, COUNT_OF(ROW)) || !name_run(line)) return false;
+    if (run->not_replayed[0]) return !request || read_fields(line, request, REQUEST, COUNT_OF(REQUEST));
+    if (cJSON_IsString(request)) {
+        run->request.words = arena_text(line->arena, request->valuestring);
+        if (!run->request.words) return error_memory(line->error);
+    } else if (!cJSON_IsObject(request)) {
+        return wrong(line, "request", "give the options of a request, or an object");
+    } else if (!read_request(line, request)) {
+        return false;
+    }
+    const char *plan = text_of(line, json, "plan");
+    if (!plan || !(run->plan = arena_text(line->arena, plan))) return plan && error_memory(line->error);
+    return (run->request.words || read_plan(line, plan)) &&
+           read_measured(line, cJSON_GetObjectItemCaseSensitive(json, "measured"));
+}
+
+/* An error of the line alone, in the file. */
+static bool at_line(const char *path, const Run *run, Error *error) {
+    char where[WHERE_SIZE];
+    const char *column = strrchr(error->where, ':');
+    snprintf(where, sizeof where, "%.150s:%lld%s", path, (long long)run->line, column ? column : "");
+    memcpy(error->where, where, sizeof error->where < sizeof where ? sizeof error->where : sizeof where);
+    return false;
+}
+
+static bool read_line(const char *path, Run *run, Arena *arena, Error *error) {
+    const Line line = {path, run, arena, error};
+    for (size_t i = 0; i < COUNT_OF(ROW); i++)
+        if (ROW[i].type == FIELD_TEXT) *(const char **)((char *)run + ROW[i].offset) = "";
+    run->request.chip = run->request.slice = run->request.stack = run->request.model = "";
+    run->plan = run->remat = run->trained = run->dimensions = "";
+    run->request.slices = 1;
+    run->request.sequence_parallel = true;
+    cJSON *json = json_parse(run->text, run->length, "", error);
+    if (!json) return at_line(path, run, error);
+    bool ok = read_object(&line, json);
+    cJSON_Delete(json);
+    return ok;
+}
+
+bool run_model(const Run *run, Model *out, Error *error) {
+    cJSON *json = json_parse(run->dimensions, strlen(run->dimensions), run->id, error);
+    bool ok = json && model_from_json(json, run->id, false, out, error);
+    cJSON_Delete(json);
+    return ok;
 }
 
 /* ---- the table ---- */
 
-/* Counts the lines that are not empty: at least the number of rows. */
-static size_t rows_at_most(const char *text, size_t length) {
-    size_t rows = 0;
-    for (const char *at = text, *end = text + length; at < end;) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (!stop) stop = end;
-        if (stop > at) rows++;
-        at = stop + 1;
-    }
-    return rows;
-}
-
-static int by_id(const void *a, const void *b) {
-    const Run *x = *(Run *const *)a, *y = *(Run *const *)b;
-    int order = strcmp(x->id, y->id);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-}
-
-/* The second of two of one id is not read. */
-static bool set_ids_apart(const RunTable *table, Arena *arena, Error *error) {
-    Run **order = ARENA_NEW(arena, Run *, (size_t)table->count);
+/* Two runs of one id are one too many. */
+static bool set_ids_apart(const char *path, const RunTable *table, Arena *arena, Error *error) {
+    typedef struct {
+        const char *id;
+        const Run *run;
+    } Named;
+    Named *order = ARENA_NEW(arena, Named, (size_t)table->count);
     if (!order) return error_memory(error);
-    for (int64_t i = 0; i < table->count; i++) order[i] = &table->runs[i];
-    qsort(order, (size_t)table->count, sizeof *order, by_id);
+    for (int64_t i = 0; i < table->count; i++) order[i] = (Named){table->runs[i].id, &table->runs[i]};
+    qsort(order, (size_t)table->count, sizeof *order, order_text);
     for (int64_t i = 1; i < table->count; i++) {
-        if (strcmp(order[i]->id, order[i - 1]->id) != 0 || order[i]->wrong) continue;
-        order[i]->wrong = arena_format(arena, "line %lld: its id is that of line %lld; give each run a name of its own",
-                                       (long long)order[i]->line, (long long)order[i - 1]->line);
-        if (!order[i]->wrong) return error_memory(error);
+        const Run *a = order[i - 1].run, *b = order[i].run, *later = a->line > b->line ? a : b;
+        if (strcmp(a->id, b->id) != 0) continue;
+        return run_wrong(later, path, "id", error, "is that of line %lld; give each run its own",
+                         (long long)(a->line + b->line - later->line));
     }
     return true;
 }
 
-/* A row that cannot be read, with what its error says. */
-static bool leave_out(const TsvReader *reader, int id, Arena *arena, Run *out, Error *error) {
-    if (error->kind != ERROR_INPUT) return false;
-    *out = (Run){.line = reader->cells[0].line, .sequence_parallel = -1};
-    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
-        if (COLUMNS[i].type == COLUMN_TEXT) *(const char **)member_of(out, &COLUMNS[i]) = "";
-    const char *named = id < reader->count ? reader->cells[id].text : "";
-    out->id = named[0] ? named : arena_format(arena, "line %lld", (long long)out->line);
-    out->wrong = arena_format(arena, "line %lld, column %s: %s", (long long)out->line, strrchr(error->where, ':') + 1,
-                              error->text);
-    *error = (Error){0};
-    if (out->id) set_family(out);
-    return (out->id && out->wrong) || error_memory(error);
-}
-
-static bool read_rows(TsvReader *reader, const int *at, RunTable *table, Arena *arena, size_t limit, Error *error) {
-    int columns = reader->count;
-    for (;;) {
-        TsvResult result = tsv_next(reader, error);
-        if (result == TSV_ERROR) return false;
-        if (result == TSV_END) return true;
-        if ((size_t)table->count == limit)
-            return wrong(reader->where, &reader->cells[0], error, "more than 1,000,000 runs; split the table");
-        Run *run = &table->runs[table->count++];
-        if (!read_row(reader->where, reader, at, columns, run, error) && !leave_out(reader, at[0], arena, run, error))
-            return false;
+bool run_lines_are(const char *text) {
+    static const char *const KEYS[] = {"\"measured\"", "\"not_replayed\""};
+    text += strspn(text, " \t\r\n");
+    const char *end = text + strcspn(text, "\n");
+    for (size_t i = 0; i < COUNT_OF(KEYS) && *text == '{'; i++) {
+        const char *at = strstr(text, KEYS[i]);
+        if (at && at < end) return true;
     }
+    return false;
 }
 
-bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, RunTable *out, Error *error) {
-    RunTable table = {0};
-    int at[COUNT_OF(COLUMNS)];
+typedef struct {
+    const char *path;
+    char *text;
+    size_t length;
+    const char *only; /* lines without this text are passed over; NULL: none */
+} Source;
 
-    size_t limit = (size_t)min_whole((int64_t)rows_at_most(text, length), RUNS_MAX);
-    TsvReader *reader = ARENA_NEW(arena, TsvReader, 1);
-    table.runs = ARENA_NEW(arena, Run, limit);
-    if (!reader || !table.runs) return error_memory(error);
-    *reader = tsv_start(path, text, length);
-    TsvResult result = tsv_next(reader, error);
-    while (result == TSV_ROW && reader->cells[0].text[0] == '#') result = tsv_next(reader, error);
-    if (result == TSV_ERROR) return false;
-    if (result == TSV_END)
-        return error_set(error, ERROR_INPUT, path, "the file is empty; give a table of runs with a heading");
-    if (!read_heading(path, reader, at, error) || !read_rows(reader, at, &table, arena, limit, error)) return false;
-    if (table.count == 0)
-        return error_set(error, ERROR_INPUT, path, "there is no run below the heading; give at least one");
-    if (!set_ids_apart(&table, arena, error)) return false;
+static bool parse(const Source *source, Arena *arena, RunTable *out, Error *error) {
+    RunTable table = {0};
+    const char *path = source->path, *only = source->only;
+    char *text = source->text;
+    size_t length = source->length;
+    int64_t lines = 1, number = 0;
+    for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
+    if (lines > RUNS_MAX) return error_set(error, ERROR_INPUT, path, "more than 1,000,000 runs; split the file");
+    if (!(table.runs = ARENA_NEW(arena, Run, (size_t)lines))) return error_memory(error);
+    for (char *at = text, *end = text + length; at < end;) {
+        char *stop = memchr(at, '\n', (size_t)(end - at));
+        if (!stop) stop = end;
+        *stop = '\0';
+        number++;
+        if (at[strspn(at, " \t\r")] && (!only || strstr(at, only))) {
+            Run *run = &table.runs[table.count++];
+            *run = (Run){.line = number, .text = at, .length = (size_t)(stop - at)};
+            if (number == 1 && strchr(at, '\t') && at[0] != '{')
+                return error_set(error, ERROR_INPUT, path,
+                                 "is a table; convert it: python3 cost/measured/lab/convert.py FILE.tsv >FILE.jsonl");
+            if (!read_line(path, run, arena, error)) return false;
+        }
+        at = stop + 1;
+    }
+    if (table.count == 0 && !only) return error_set(error, ERROR_INPUT, path, "there is no run; give one a line");
+    if (!set_ids_apart(path, &table, arena, error)) return false;
     *out = table;
     return true;
 }
 
-bool run_table_read_runs(const char *path, Arena *arena, RunTable *out, Error *error) {
-    char *text;
+bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, RunTable *out, Error *error) {
+    return parse(&(Source){path, text, length, NULL}, arena, out, error);
+}
+
+bool run_table_read_chip(const char *path, const char *chip, Arena *arena, RunTable *out, Error *error) {
+    char *text, only[CHIP_NAME_SIZE + 16];
     size_t length;
+    snprintf(only, sizeof only, "\"chip\":\"%s\"", chip);
     return file_read(path, FILE_MAX, arena, &text, &length, error) &&
-           run_table_parse(path, text, length, arena, out, error);
+           parse(&(Source){path, text, length, only}, arena, out, error);
 }
 
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error) {

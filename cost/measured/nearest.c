@@ -13,19 +13,17 @@ static const double OF_MODEL = 4, OF_CHIPS = 0.7, OF_SEQ = 0.7, OF_PRECISION = 1
 static double log_ratio(double a, double b) { return a > 0 && b > 0 ? fabs(log(a / b)) : INFINITY; }
 
 static double distance(const Run *run, Precision precision, const NearestAsk *ask) {
-    double active = 1e9 * (run->active_params_b > 0 ? run->active_params_b : run->params_b);
-    double model = log_ratio(active, ask->active_parameters);
-    bool mixture = run->experts > 1;
-    if (mixture != ask->mixture || !(model <= log(2))) return INFINITY;
-    return OF_MODEL * model + OF_CHIPS * log_ratio((double)run->chips, ask->chips) +
-           OF_SEQ * log_ratio((double)run->seq, ask->seq) + (precision == ask->precision ? 0 : OF_PRECISION) +
+    double model = log_ratio(run->active_parameters, ask->active_parameters);
+    if (run->mixture != ask->mixture || !(model <= log(2))) return INFINITY;
+    return OF_MODEL * model + OF_CHIPS * log_ratio((double)run->request.chips, ask->chips) +
+           OF_SEQ * log_ratio((double)run->request.seq, ask->seq) + (precision == ask->precision ? 0 : OF_PRECISION) +
            (strcasecmp(run->model, ask->model) == 0 ? 0 : OF_NAME);
 }
 
 double outcome_tokens_per_second_per_chip(const Outcome *outcome) {
-    const Run *run = outcome->run;
-    if (!(outcome->measured_seconds > 0) || run->global_batch <= 0 || run->chips <= 0) return 0;
-    return (double)run->seq * (double)run->global_batch / outcome->measured_seconds / (double)run->chips;
+    const RunRequest *request = &outcome->run->request;
+    if (!(outcome->measured_seconds > 0) || request->sequences <= 0 || request->chips <= 0) return 0;
+    return (double)request->seq * (double)request->sequences / outcome->measured_seconds / (double)request->chips;
 }
 
 const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const NearestAsk *ask) {

@@ -6,7 +6,6 @@
 #include "cost/measured/score.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,77 +19,50 @@ typedef struct {
 /* One group of at least two plans, which it may change. */
 typedef bool GroupVisit(void *context, MeasuredPlan *plans, int64_t count, Error *error);
 
-typedef struct {
-    const Ranked *ranked;
-    char source[RUN_LABEL_SIZE];
-} Entry;
+static int whole_compare(int64_t a, int64_t b) { return (a > b) - (a < b); }
 
-#define WHOLE(member)                                                                                                  \
-    { offsetof(Run, member), false }
-#define TEXT(member)                                                                                                   \
-    { offsetof(Run, member), true }
-typedef struct {
-    size_t offset;
-    bool text; /* text, or int64_t */
-} Key;
-static const Key GROUP[] = {
-    TEXT(model),     WHOLE(layers),   WHOLE(d_model), WHOLE(d_ff),     WHOLE(heads),
-    WHOLE(kv_heads), WHOLE(head_dim), WHOLE(vocab),   WHOLE(experts),  WHOLE(top_k),
-    TEXT(hardware),  WHOLE(chips),    WHOLE(seq),     TEXT(precision), TEXT(version),
-};
-static const Key PLAN[] = {
-    WHOLE(data),   TEXT(fsdp),    WHOLE(tensor), WHOLE(context),     WHOLE(pipeline),
-    WHOLE(chunks), WHOLE(expert), TEXT(remat),   WHOLE(micro_batch), WHOLE(global_batch),
-};
-#undef WHOLE
-#undef TEXT
-
-static int compare(const Run *a, const Run *b, const Key *keys, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const void *x = (const char *)a + keys[i].offset, *y = (const char *)b + keys[i].offset;
-        int64_t p = 0, q = 0;
-        int order = 0;
-        if (keys[i].text) {
-            order = strcmp(*(const char *const *)x, *(const char *const *)y);
-        } else {
-            memcpy(&p, x, sizeof p);
-            memcpy(&q, y, sizeof q);
-            order = (p > q) - (p < q);
-        }
-        if (order) return order;
-    }
-    return 0;
+/* Texts of `a` and `b` in turn; then numbers in turn. */
+static int compare(const char *const *texts, size_t text_count, const int64_t *numbers, size_t number_count) {
+    int order = 0;
+    for (size_t i = 0; i < text_count && !order; i += 2) order = strcmp(texts[i], texts[i + 1]);
+    for (size_t i = 0; i < number_count && !order; i += 2) order = whole_compare(numbers[i], numbers[i + 1]);
+    return order;
 }
 
-static int group_compare(const Entry *a, const Entry *b) {
-    int order = strcmp(a->source, b->source);
-    return order ? order : compare(a->ranked->run, b->ranked->run, GROUP, COUNT_OF(GROUP));
+static int group_compare(const Run *a, const Run *b) {
+    const RunRequest *p = &a->request, *q = &b->request;
+    const char *texts[] = {a->family,     b->family,     a->model,   b->model,   p->model, q->model,
+                           a->dimensions, b->dimensions, a->trained, b->trained, p->chip,  q->chip,
+                           a->release,    b->release,    a->variant, b->variant};
+    const int64_t numbers[] = {
+        p->vocab, q->vocab, p->chips, q->chips, p->seq, q->seq, (int64_t)p->precision, (int64_t)q->precision};
+    return compare(texts, COUNT_OF(texts), numbers, COUNT_OF(numbers));
 }
 
-static int plan_compare(const Entry *a, const Entry *b) {
-    const Run *x = a->ranked->run, *y = b->ranked->run;
-    int order = compare(x, y, PLAN, COUNT_OF(PLAN));
-    if (order) return order;
-    return (x->sequence_parallel > y->sequence_parallel) - (x->sequence_parallel < y->sequence_parallel);
+static int plan_compare(const Run *a, const Run *b) {
+    const RunRequest *p = &a->request, *q = &b->request;
+    const char *texts[] = {a->plan, b->plan, a->remat, b->remat};
+    const int64_t numbers[] = {p->sequences,    q->sequences,    p->sequence_parallel, q->sequence_parallel,
+                               p->serial_ranks, q->serial_ranks, p->remat_layers,      q->remat_layers};
+    return compare(texts, COUNT_OF(texts), numbers, COUNT_OF(numbers));
 }
 
 static int by_group_and_plan(const void *a, const void *b) {
-    const Entry *x = a, *y = b;
+    const Run *x = (*(const Ranked *const *)a)->run, *y = (*(const Ranked *const *)b)->run;
     int order = group_compare(x, y);
     if (!order) order = plan_compare(x, y);
-    return order ? order
-                 : (x->ranked->run->line > y->ranked->run->line) - (x->ranked->run->line < y->ranked->run->line);
+    return order ? order : whole_compare(x->line, y->line);
 }
 
-static double tokens_of(const Run *run) { return (double)run->global_batch * (double)run->seq; }
+static double tokens_of(const Run *run) { return (double)run->request.sequences * (double)run->request.seq; }
 
 /* Joins repeats among the sorted entries of one group. Returns how many plans there are. */
-static int64_t join_repeats(const Entry *entries, int64_t count, MeasuredPlan *out) {
+static int64_t join_repeats(const Ranked *const *entries, int64_t count, MeasuredPlan *out) {
     int64_t n = 0;
     for (int64_t from = 0, to; from < count; from = to) {
-        MeasuredPlan mean = {.first = entries[from].ranked, .too_large = true};
-        for (to = from; to < count && plan_compare(&entries[from], &entries[to]) == 0; to++) {
-            const Ranked *repeat = entries[to].ranked;
+        MeasuredPlan mean = {.first = entries[from], .too_large = true};
+        for (to = from; to < count && plan_compare(entries[from]->run, entries[to]->run) == 0; to++) {
+            const Ranked *repeat = entries[to];
             mean.measured += repeat->measured_seconds / tokens_of(repeat->run);
             mean.predicted += repeat->predicted_seconds / tokens_of(repeat->run);
             mean.too_large = mean.too_large && repeat->too_large;
@@ -107,19 +79,18 @@ static int64_t join_repeats(const Entry *entries, int64_t count, MeasuredPlan *o
 static bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
                         Error *error) {
     Arena arena = {0};
-    Entry *entries = ARENA_NEW(&arena, Entry, (size_t)count + 1);
+    const Ranked **entries = ARENA_NEW(&arena, const Ranked *, (size_t)count + 1);
     MeasuredPlan *group = ARENA_NEW(&arena, MeasuredPlan, (size_t)count + 1);
     int64_t n = 0;
     bool ok = (entries && group) || error_memory(error);
     for (int64_t i = 0; ok && i < count; i++) {
         if (!(tokens_of(rows[i].run) > 0)) continue;
-        entries[n].ranked = &rows[i];
-        run_source(rows[i].run, entries[n].source);
-        n += !without || strcmp(entries[n].source, without) != 0;
+        entries[n] = &rows[i];
+        n += !without || strcmp(rows[i].run->family, without) != 0;
     }
     if (ok) qsort(entries, (size_t)n, sizeof *entries, by_group_and_plan);
     for (int64_t from = 0, to; ok && from < n; from = to) {
-        for (to = from + 1; to < n && group_compare(&entries[from], &entries[to]) == 0; to++) continue;
+        for (to = from + 1; to < n && group_compare(entries[from]->run, entries[to]->run) == 0; to++) continue;
         int64_t plans = join_repeats(entries + from, to - from, group);
         ok = plans < 2 || visit(context, group, plans, error);
     }

@@ -15,7 +15,7 @@
  *
  * Runs of one group have the same source, model and dimensions, machine, sequence, precision and release. What is
  * compared is the time of a token, so that plans with different batches can stand in one group: a planner too ranks by
- * the time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is
+ * the time of a token. Runs of the same plan (degrees, knobs, batch, recomputation) are repeats: their mean is
  * one plan. */
 
 /* A run that was priced. */

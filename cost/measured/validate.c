@@ -17,7 +17,7 @@ enum { CHUNK = 512, PLAN_SIZE = NOTATION_SIZE + 96 };
 
 bool run_is_of_chip(const Run *run, const char *name, const Catalog *chips) {
     const Chip *chip = catalog_find(chips, name);
-    return name_matches(run->hardware, name) || (chip && chip == catalog_find(chips, run->hardware));
+    return name_matches(run->request.chip, name) || (chip && chip == catalog_find(chips, run->request.chip));
 }
 
 /* The names of the filter that some run has. */
@@ -26,11 +26,9 @@ typedef struct {
 } Hits;
 
 static bool takes(const RunFilter *filter, const Run *run, const Catalog *chips, Hits *hits) {
-    char source[RUN_LABEL_SIZE];
     bool source_ok = filter->source_count == 0, chip_ok = filter->chip_count == 0;
-    run_source(run, source);
     for (int i = 0; i < filter->source_count; i++) {
-        if (!name_matches(source, filter->sources[i])) continue;
+        if (!name_matches(run->family, filter->sources[i])) continue;
         source_ok = hits->source[i] = true;
     }
     for (int i = 0; i < filter->chip_count; i++) {
@@ -55,7 +53,7 @@ static void find_unmatched(const RunFilter *filter, const Hits *hits, Validation
 /* The results of one run for a thread: a replay is too large to be kept for each run. */
 typedef struct {
     Outcome outcome;
-    char skipped[REPLAY_REASON_SIZE], notes[REPLAY_REASON_SIZE], plan[PLAN_SIZE], chip[CHIP_NAME_SIZE];
+    char skipped[REPLAY_REASON_SIZE], plan[PLAN_SIZE], chip[CHIP_NAME_SIZE];
 } Draft;
 
 static void plan_words(const Plan *plan, char text[PLAN_SIZE]) {
@@ -79,8 +77,6 @@ static void replay_one(const Run *run, const ReplayData *data, const ProfileSet 
     IN_LOCALE_C; /* a thread of its own */
     Outcome *outcome = &out->outcome;
     *out = (Draft){.outcome = {.run = run}};
-    run_source(run, outcome->source);
-    run_framework(run, outcome->framework);
     replay_prepare(run, data, set, replay);
     if (!replay->skipped[0] && !replay_predict(replay, set, &outcome->prediction))
         snprintf(replay->skipped, sizeof replay->skipped, "its plan cannot be priced");
@@ -89,20 +85,16 @@ static void replay_one(const Run *run, const ReplayData *data, const ProfileSet 
                  outcome->prediction.seconds, outcome->prediction.memory_bytes);
     memcpy(out->skipped, replay->skipped, sizeof out->skipped);
     if (replay->skipped[0]) return;
-    memcpy(out->notes, replay->notes, sizeof out->notes);
     memcpy(out->chip, replay->chip.name, sizeof out->chip);
     plan_words(&replay->plan, out->plan);
     outcome->stack = replay->stack_entry ? replay->stack_entry->name : "none";
     outcome->measured_by = replay->measured_by ? replay->measured_by : "";
-    outcome->kind = run_kind(run);
+    outcome->kind = replay_kind(replay);
     outcome->precision = replay->precision;
-    outcome->unknowns = replay->unknowns;
     outcome->flops = model_flops_per_token(&replay->model, FLOPS_CAUSAL, replay->work.seq) *
                      (double)replay->work.sequences * (double)replay->work.seq;
     outcome->measured_seconds = replay->measured_seconds;
-    outcome->measured_bytes = replay->measured_bytes;
-    outcome->failed = replay->failed;
-    outcome->aside = replay->aside;
+    outcome->measured_bytes = run->measured.memory_bytes;
     outcome->limit_bytes = replay->chip.hbm_bytes.value; /* of a device */
     if (outcome->measured_seconds > 0) outcome->error = outcome->prediction.seconds / outcome->measured_seconds - 1;
 }
@@ -112,8 +104,8 @@ static bool keep(const Draft *draft, Arena *arena, Outcome *out) {
     *out = draft->outcome;
     if (!out->stack) out->stack = "";
     if (!out->measured_by) out->measured_by = "";
-    return (out->skipped = arena_text(arena, draft->skipped)) && (out->notes = arena_text(arena, draft->notes)) &&
-           (out->plan = arena_text(arena, draft->plan)) && (out->chip = arena_text(arena, draft->chip));
+    return (out->skipped = arena_text(arena, draft->skipped)) && (out->plan = arena_text(arena, draft->plan)) &&
+           (out->chip = arena_text(arena, draft->chip));
 }
 
 static bool replay_all(const Run **runs, int64_t count, const ReplayWith *with, Arena *arena, Outcome *outcomes) {
@@ -138,12 +130,12 @@ static Scored scored_of(const Outcome *outcome) {
     return (Scored){.id = outcome->run->id,
                     .model = outcome->run->model,
                     .precision = precision_name(outcome->precision),
-                    .label = {[BY_SOURCE] = outcome->source,
+                    .label = {[BY_SOURCE] = outcome->run->family,
                               [BY_CHIP] = outcome->chip,
-                              [BY_FRAMEWORK] = outcome->framework,
+                              [BY_FRAMEWORK] = outcome->run->framework,
                               [BY_STACK] = outcome->stack,
                               [BY_KIND] = run_kind_name(outcome->kind)},
-                    .chips = outcome->run->chips,
+                    .chips = outcome->run->request.chips,
                     .flops = outcome->flops,
                     .measured_seconds = outcome->measured_seconds,
                     .predicted_seconds = outcome->prediction.seconds,
@@ -169,11 +161,11 @@ static void count_outcomes(Validation *out) {
             out->skipped++;
             continue;
         }
-        if (outcome->failed) {
+        if (outcome->run->measured.failed) {
             count_failed(outcome, out);
             continue;
         }
-        if (outcome->aside) {
+        if (outcome->run->aside[0]) {
             out->set_aside++;
             continue;
         }

@@ -11,23 +11,19 @@
 /* The result of one run. Texts live in the arena; "" means that there is nothing to say. */
 typedef struct {
     const Run *run;
-    const char *skipped; /* why it was not replayed; then all members below except source and framework are empty */
-    char source[RUN_LABEL_SIZE], framework[RUN_LABEL_SIZE];
-    const char *notes, *plan; /* the assumptions; "fsdp=512 tensor=2 m=4 b=8" */
+    const char *skipped; /* why it was not replayed; then all members below are empty */
+    const char *plan;    /* "fsdp=512 tensor=2 m=4 b=8" */
     const char *chip, *stack, *measured_by;
     RunKind kind;
     Precision precision;
-    int unknowns;
     double flops;                            /* of the model, causal, in a step */
     double measured_seconds, measured_bytes; /* 0 means not measured */
-    bool failed;                             /* it did not run */
-    const char *aside;                       /* why it is not scored (cost/measured/side_tables.h); NULL: it is */
     double limit_bytes;                      /* HBM of one device in the plan's sense */
     Prediction prediction;
     double error; /* predicted / measured - 1 of the step; 0 where it was not measured */
 } Outcome;
 
-/* The runs to take; an empty list takes all. Names are as in the table: a source of cost/measured/run.h, a chip
+/* The runs to take; an empty list takes all. Names are as in the table: a family of cost/measured/run.h, a chip
  * under any of its names. */
 enum { FILTER_MAX = 32 };
 typedef struct {

@@ -49,7 +49,8 @@ typedef struct {
     const char *source; /* in the arena of the set, or constant; less than PROFILE_SOURCE_SIZE bytes */
 } SetFigure;
 
-/* The runs whose software a stack is: every text given must stand in the run's column (case ignored, and in a
+/* The runs whose software a stack is, for who converts tables of them (cost/measured/lab/tables.py); here they are read
+ * and written alone. Every text given must stand in the run's column (case ignored, and in a
  * framework's name hyphens and blanks too). Releases are compared number by number with one as in "NeMo 26.04" in the
  * framework, else the first number of the column date/version, as in "NeMo 26.04.01 container": 26.04.01 >= 26.04;
  * columns without a number have no release. `like` is in the name of software of which nothing is measured: it is
@@ -136,21 +137,6 @@ bool stack_lists_launcher(const SetEntry *listing, const char *launcher);
 /* Whether a stack is meant for chips like this: it, or the nearest ancestor that says so, names the chip or, where it
  * names none, how the chip is joined. */
 bool set_stack_fits(const ProfileSet *set, const SetEntry *stack, const Chip *chip);
-
-/* The software of a run, as a table of runs describes it. NULL means that the table does not say. */
-typedef struct {
-    const char *framework, *version, *notes; /* its columns; version is the column date/version */
-    const Chip *chip;
-    const char *source;
-} StackQuery;
-
-/* The software of a run: the last entry of the file with a match that holds, because special entries stand after their
- * parent. NULL means that there is none. */
-const SetEntry *profile_set_match(const ProfileSet *set, const StackQuery *query);
-
-/* Whether a framework's name holds another, as "Megatron Bridge 26.06" holds megatron-bridge: case, hyphens and blanks
- * aside. */
-bool framework_has(const char *name, const char *part);
 
 /* The figure that an entry of `list` (the set's profiles or stacks) takes, its own or its parent's; NULL means the
  * value of `ideal`. */

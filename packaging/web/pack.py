@@ -14,7 +14,8 @@ import pathlib
 import sys
 
 # What cmake/Install.cmake puts in share/shardopt and the program reads.
-DATA = ("models/zoo/*.json", "models/unplanned/*.json", "mesh/catalog/*.json", "cost/**/*.json", "cost/**/*.tsv")
+DATA = ("models/zoo/*.json", "models/unplanned/*.json", "mesh/catalog/*.json", "cost/**/*.json", "cost/[!m]*/**/*.tsv",
+        "cost/measured/data/*")
 
 
 def packed(source: pathlib.Path, wasm: pathlib.Path, notices: list[pathlib.Path]) -> str:

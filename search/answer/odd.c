@@ -49,7 +49,7 @@ static bool small_chunks(const OddPlan *plan) {
     return plan->knobs->virtual_stages > 1 && plan->setting->model->layers <= chunks;
 }
 
-/* The evidence is of the 798 runs of train.tsv, of which some 480 are of GPUs. To add what is odd, add a line. */
+/* The evidence is of the 798 runs of train.jsonl, of which some 480 are of GPUs. To add what is odd, add a line. */
 static const struct {
     bool (*is)(const OddPlan *plan);
     double errors; /* that it costs: plan_error x this. Of which there are many runs: as much as those say */

@@ -72,7 +72,7 @@ bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a
 /* The file has its state in these dtypes, and is silent of those that are DTYPE_DEFAULT: out->state_dtypes. */
 bool import_state(ConfigFile *file, const StateDtypes *state, ImportedWork *out, Error *error);
 
-/* The file says this setting of a knob (search/request/knobs.h). */
+/* The file says this setting of a knob (cost/plan/knobs.h). */
 void import_knob(ImportedPlan *plan, Knob knob, int64_t setting);
 bool import_says(const ImportedPlan *plan, Knob knob);
 

@@ -3,8 +3,8 @@
 
 #include "base/text/prose.h"
 #include "base/util.h"
+#include "cost/plan/knobs.h"
 #include "models/mixer.h"
-#include "search/request/knobs.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -96,21 +96,21 @@ static double peaks(const Question *question, Precision precision) {
 static bool describe(const Outcome *outcome, Report *report, Arena *arena, Error *error) {
     const Run *run = outcome->run;
     MeasuredRun *out = ARENA_NEW(arena, MeasuredRun, 1);
-    char *framework = arena_text(arena, outcome->framework);
-    if (!out || !framework) return error_memory(error);
+    if (!out) return error_memory(error);
     double measured = outcome_tokens_per_second_per_chip(outcome);
-    *out = (MeasuredRun){.id = run->id,
-                         .source = run->source,
-                         .framework = framework,
-                         .model = run->model,
-                         .chip = outcome->chip,
-                         .precision = precision_name(outcome->precision),
-                         .plan = outcome->plan,
-                         .chips = run->chips,
-                         .seq = run->seq,
-                         .measured = measured,
-                         .flops_per_token = outcome->flops / ((double)run->seq * (double)run->global_batch),
-                         .predicted = measured * outcome->measured_seconds / outcome->prediction.seconds};
+    *out =
+        (MeasuredRun){.id = run->id,
+                      .source = run->source,
+                      .framework = run->framework,
+                      .model = run->model,
+                      .chip = outcome->chip,
+                      .precision = precision_name(outcome->precision),
+                      .plan = outcome->plan,
+                      .chips = run->request.chips,
+                      .seq = run->request.seq,
+                      .measured = measured,
+                      .flops_per_token = outcome->flops / ((double)run->request.seq * (double)run->request.sequences),
+                      .predicted = measured * outcome->measured_seconds / outcome->prediction.seconds};
     out->flops_per_second = measured * out->flops_per_token * peaks(&report->request->question, outcome->precision);
     report->measured = out;
     return true;
@@ -122,14 +122,14 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     RunTable table;
     if (report->result.plan_count == 0 || strcmp(request->requested.profile, "default") != 0) return true;
     const char *folder = file_data_folder("cost/measured/data", arena, &missing);
-    const char *path = folder ? arena_format(arena, "%s/train.tsv", folder) : NULL;
+    const char *path = folder ? arena_format(arena, "%s/train.jsonl", folder) : NULL;
     ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
     if (error_of_machine(&missing)) return *error = missing, false;
     if (!path) return !folder || error_memory(error); /* an installation without the runs */
-    if (!run_table_read_runs(path, arena, &table, error) || !replay_data_names(arena, data, error) ||
-        !profile_set_default(arena, set, error))
+    if (!run_table_read_chip(path, request->question.chip.name, arena, &table, error) ||
+        !replay_data_names(arena, data, error) || !profile_set_default(arena, set, error))
         return false;
     Parameters parameters = model_parameters(&request->question.model);
     NearestAsk ask = {.chip = request->question.chip.name,

@@ -32,6 +32,6 @@ bool data_files_name_all(Report *report, Arena *arena, Error *error);
 
 /* What a report says of the measured run that is nearest to it. */
 
-/* Sets report->measured from cost/measured/data/train.tsv; leaves it NULL where no run is near, where no plan was found
- * and where the profile is not the default set, which is what measured runs say something about. */
+/* Sets report->measured from cost/measured/data/train.jsonl; leaves it NULL where no run is near, where no plan was
+ * found and where the profile is not the default set, which is what measured runs say something about. */
 bool measured_run_add(Report *report, Arena *arena, Error *error);

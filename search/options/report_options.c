@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/request/knobs.h"
+#include "cost/plan/knobs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #include "search/report/compare_to_best.h"
 
 #include "base/util.h"
+#include "cost/plan/knobs.h"
 #include "mesh/factorization.h"
 #include "search/answer/contradiction.h"
 #include "search/report/side_searches.h"
-#include "search/request/knobs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,10 +3,10 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "cost/plan/knobs.h"
 #include "cost/stage/stage.h"
 #include "mesh/host_link.h"
 #include "models/parameters.h"
-#include "search/request/knobs.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,12 +4,12 @@
  * check, emit, a refit, the library) resolves them again by request_from_options(), so that there is one reader. */
 #pragma once
 
+#include "cost/plan/knobs.h"
 #include "cost/profile/doubt.h"
 #include "cost/profile/profile.h"
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
 #include "search/request/environment.h"
-#include "search/request/knobs.h"
 #include "search/request/lengths.h"
 
 #include <cjson/cJSON.h>

@@ -76,7 +76,7 @@ const PAGES = [
     ['diff', 0, 4, ['diff', ...plans]],
     ['diff of serving', 0, 4, ['diff', ...serving]],
     ['diff of none', 0, 0, ['diff', plans[0], plans[0]]],
-    ['validate', 0, 2, ['validate', path.join(source, 'cost/measured/data/train.tsv')]],
+    ['validate', 0, 2, ['validate', path.join(source, 'cost/measured/data/train.jsonl')]],
     ['validate of serving', 0, 2, ['validate', path.join(source, 'cost/measured/data/serving.tsv'), '--chip', 'h100']],
 ];
 

@@ -31,8 +31,8 @@ COMMANDS = {
                                 "--slice", "16x16", "--threads", "1", "-o", "@"],
     "emit": ["emit", "jax", "--from", "IN/report", "--threads", "1", "-o", "@"],
     "layout": ["layout", str(DATA / "layout/example.json"), "--threads", "1", "--effort", "0.001", "-o", "@"],
-    "validate": ["validate", "IN/runs.tsv", "--threads", "1", "-o", "@"],
-    "calibrate": ["calibrate", "IN/runs.tsv", "--folds", "0", "--threads", "1", "--date", "2026-01-01", "-o", "@"],
+    "validate": ["validate", "IN/runs.jsonl", "--threads", "1", "-o", "@"],
+    "calibrate": ["calibrate", "IN/runs.jsonl", "--folds", "0", "--threads", "1", "--date", "2026-01-01", "-o", "@"],
     "diff": ["diff", "IN/report", "IN/other", "-o", "@"],
     "merge": ["merge", "IN/part1", "IN/part2", "-o", "@"],
     "check": ["check", "--baseline", "IN/baseline", "--threads", "1", "-o", "@"],
@@ -72,7 +72,7 @@ class Place:
             self.make(SWEEP + ["--shard", f"{k}/2", "-o", str(inputs / f"part{k}")])
         self.make(["check", "--baseline", str(inputs / "baseline"), "--update", "--threads", "1"], self.baseline(inputs))
         self.make([str(inputs / "verl") if word == "@" else word for word in COMMANDS["emit of rl"]])
-        for name, table in (("runs.tsv", "train.tsv"), ("serving.tsv", "serving.tsv")):
+        for name, table in (("runs.jsonl", "train.jsonl"), ("serving.tsv", "serving.tsv")):
             rows = (SOURCE / "cost/measured/data" / table).read_text().splitlines()
             (inputs / name).write_text("\n".join([row for row in rows if row[:1] != "#"][:12]) + "\n")
         self.shim = self.root / "shim.so"

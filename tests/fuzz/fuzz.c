@@ -36,7 +36,6 @@ static const Fuzzer FUZZERS[] = {
     {.name = "serving_runs", .bytes = fuzz_serving_runs, .ends = true},
     {.name = "step_log", .bytes = fuzz_step_log},
     {.name = "sweep", .bytes = fuzz_sweep, .ends = true},
-    {.name = "tables", .bytes = fuzz_tables, .ends = true},
     {.name = "words", .bytes = fuzz_words, .ends = true},
     {.name = "chrome", .bytes = fuzz_chrome},
     {.name = "nsight", .bytes = fuzz_nsight},

@@ -34,7 +34,6 @@ void fuzz_serving(char *bytes, size_t size);
 void fuzz_serving_runs(char *bytes, size_t size);
 void fuzz_step_log(char *bytes, size_t size);
 void fuzz_sweep(char *bytes, size_t size);
-void fuzz_tables(char *bytes, size_t size);
 void fuzz_words(char *bytes, size_t size);
 void fuzz_chrome(char *bytes, size_t size);
 void fuzz_nsight(char *bytes, size_t size);

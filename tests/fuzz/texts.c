@@ -2,7 +2,6 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "cost/measured/run.h"
-#include "cost/measured/side_tables.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/commands.h"
@@ -209,14 +208,13 @@ void fuzz_runs(char *text, size_t size) {
     Arena arena = {0};
     Error error = {0};
     RunTable table;
-    char label[RUN_LABEL_SIZE];
     bool ok = run_table_parse("fuzz", text, size, &arena, &table, &error);
     fuzz_input(ok, &error);
     for (int64_t i = 0; ok && i < table.count; i++) {
         const Run *run = &table.runs[i];
-        if (!run->id[0] || run->seq < 0 || run->global_batch < 0 || run->chips < 0 || !isfinite(run->step_seconds) ||
-            strlen(run_source(run, label)) >= RUN_LABEL_SIZE || strlen(run_framework(run, label)) >= RUN_LABEL_SIZE ||
-            (int)run_kind(run) >= KIND_COUNT)
+        const RunRequest *request = &run->request;
+        if (!run->id[0] || request->seq < 0 || request->sequences < 0 || request->chips < 0 ||
+            !isfinite(run->measured.step_seconds) || (request->words == NULL) != (true))
             abort();
     }
     arena_free(&arena);
@@ -318,35 +316,6 @@ void fuzz_sweep(char *text, size_t size) {
         if (!line || strncmp(line, text, first) != 0 || (line[first] != '\n' && line[first] != '\0')) abort();
         read_rows(&header, text + first + 1, text + size, &arena);
     }
-    arena_free(&arena);
-}
-
-static bool checked(bool ok, Error *error) {
-    fuzz_input(ok, error);
-    *error = (Error){0};
-    return ok;
-}
-
-/* Whatever the bytes are, the tables beside the measured runs (what is flagged, what is left aside, the rates of
- * networks) are read or refused with one line; what is read has its words, and rates that are rates. They are read by
- * path: the bytes stand in a file in memory. */
-void fuzz_tables(char *text, size_t size) {
-    Arena arena = {0};
-    Error error = {0};
-    FlaggedRuns flagged;
-    ExcludedKinds aside;
-    Networks networks;
-    char path[64];
-    int file = memfd_create("fuzz", 0);
-    if (file < 0 || write(file, text, size) != (ssize_t)size) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (checked(flagged_read(path, &arena, &flagged, &error), &error)) (void)flagged_find(&flagged, "one");
-    Run run = {.id = "one-1", .family = "one", .notes = "", .version = "", .confidence = "", .check = ""};
-    if (checked(excluded_read(path, &arena, &aside, &error), &error)) (void)excluded_reason(&aside, &run);
-    if (checked(networks_read(path, &arena, &networks, &error), &error))
-        for (int i = 0; i < networks.count; i++)
-            if (!networks.networks[i].word[0] || !isfinite(networks.networks[i].gigabits)) abort();
-    close(file);
     arena_free(&arena);
 }
 

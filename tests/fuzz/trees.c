@@ -173,8 +173,6 @@ void fuzz_profile_set(const cJSON *json) {
         free(second);
         compose(&set);
         Chip chip = {.name = "h100", .scaleup = SCALEUP_SWITCH};
-        StackQuery query = {"Megatron-LM", "NeMo 26.04.01", "hybridep", &chip, NULL};
-        (void)profile_set_match(&set, &query);
         (void)profile_set_best_stack(&set, &chip);
     }
     arena_free(&arena);

@@ -13,8 +13,8 @@ ln -s "$BUILD/shardopt" bin/shardopt
 ln -s "$SOURCE/cost" cost
 PATH=$root/bin:$PATH
 export PATH
-# A table of one's own: its heading, and a dozen runs of one chip.
-awk 'NR == 1 || (/\tllama/ && /h100/ && n++ < 12)' cost/measured/data/train.tsv >mine.tsv
+# Runs of one's own: a dozen of one chip.
+grep '"chip":"h100"' cost/measured/data/train.jsonl | grep '"model":"llama' | head -12 >mine.jsonl
 
 cp "$SOURCE/tests/data/layout/example.json" graph.json
 sed 's/"world_size": *2/"world_size": 16/' "$SOURCE/tests/data/traces/rank0.json" >rank0.json # a job of report.json

@@ -17,22 +17,22 @@ train_error=median=3.3%,p90=14.5%,bias=45%,skipped=2%,memory-median=2.5%,memory-
 train_ranking=tau=0.9,tau-all=0.85,best=90%
 partial_error=memory-fitting=0 hybrid_error=median=8%,p90=20%
 
-"$BUILD/shardopt" validate "$data/train.tsv" --max-error "$train_error" --min-ranking "$train_ranking" \
+"$BUILD/shardopt" validate "$data/train.jsonl" --max-error "$train_error" --min-ranking "$train_ranking" \
     --format markdown --worst 5 -o "$root/table.md" ||
-    { echo "FAIL: $data/train.tsv: exit $?" >&2; exit 1; }
-"$BUILD/shardopt" validate "$data/partial.tsv" --max-error "$partial_error" >"$root/partial.txt" ||
-    { echo "FAIL: $data/partial.tsv: exit $?" >&2; exit 1; }
-sed -n '1p; /[Nn]emotron_3/p' "$data/partial.tsv" >"$root/hybrids.tsv" # of Mamba, attention and experts
-"$BUILD/shardopt" validate "$root/hybrids.tsv" --max-error "$hybrid_error" >"$root/hybrids.txt" ||
-    { echo "FAIL: hybrids of $data/partial.tsv: exit $?" >&2; exit 1; }
+    { echo "FAIL: $data/train.jsonl: exit $?" >&2; exit 1; }
+"$BUILD/shardopt" validate "$data/partial.jsonl" --max-error "$partial_error" >"$root/partial.txt" ||
+    { echo "FAIL: $data/partial.jsonl: exit $?" >&2; exit 1; }
+grep '[Nn]emotron_3' "$data/partial.jsonl" >"$root/hybrids.jsonl" # of Mamba, attention and experts
+"$BUILD/shardopt" validate "$root/hybrids.jsonl" --max-error "$hybrid_error" >"$root/hybrids.txt" ||
+    { echo "FAIL: hybrids of $data/partial.jsonl: exit $?" >&2; exit 1; }
 
 # ---- one sweep: its own software, its order of plans, and what failed in it ----
 sweep_error=median=7.5%,p90=30%,memory-median=8%,memory-fitting=0
 sweep_ranking=tau-all=0.86
-"$BUILD/shardopt" validate "$data/nanotron.tsv" --max-error "$sweep_error" --min-ranking "$sweep_ranking" \
-    --format markdown --worst 0 -o "$root/sweep.md" || { echo "FAIL: $data/nanotron.tsv: exit $?" >&2; exit 1; }
-"$BUILD/shardopt" validate "$data/nanotron-failed.tsv" --format markdown -o "$root/failed.md" ||
-    { echo "FAIL: $data/nanotron-failed.tsv: exit $?" >&2; exit 1; }
+"$BUILD/shardopt" validate "$data/nanotron.jsonl" --max-error "$sweep_error" --min-ranking "$sweep_ranking" \
+    --format markdown --worst 0 -o "$root/sweep.md" || { echo "FAIL: $data/nanotron.jsonl: exit $?" >&2; exit 1; }
+"$BUILD/shardopt" validate "$data/nanotron-failed.jsonl" --format markdown -o "$root/failed.md" ||
+    { echo "FAIL: $data/nanotron-failed.jsonl: exit $?" >&2; exit 1; }
 {
     sed -n '/^[^|]/{p;q;}' "$root/sweep.md"
     sed -n '/^\*\*Memory/p' "$root/sweep.md"
@@ -44,8 +44,8 @@ sweep_ranking=tau-all=0.86
 
 # ---- fine-tuning: other software on other boards; by source, with its memory, and what is not replayed ----
 tuning_error=median=6.5%,p90=26%,memory-median=3.5%,memory-p90=12%,memory-fitting=0
-"$BUILD/shardopt" validate "$data/finetune.tsv" --max-error "$tuning_error" --format markdown --worst 0 \
-    -o "$root/tuning.md" || { echo "FAIL: $data/finetune.tsv: exit $?" >&2; exit 1; }
+"$BUILD/shardopt" validate "$data/finetune.jsonl" --max-error "$tuning_error" --format markdown --worst 0 \
+    -o "$root/tuning.md" || { echo "FAIL: $data/finetune.jsonl: exit $?" >&2; exit 1; }
 {
     sed -n 1,/^$/p "$root/tuning.md" | sed '/^$/d'
     sed -n '/^[^|]/{p;q;}' "$root/tuning.md" >/dev/null
@@ -76,7 +76,7 @@ if [ "${1-}" = --update ]; then
         { echo "<!-- $block -->"; cat "$root/$block"; echo "<!-- /$block -->"; } >"$root/new"
         replace "$tables" $block
     done
-    "$BUILD/shardopt" calibrate "$data/nanotron.tsv" --only nanotron --format markdown >"$root/cells.md"
+    "$BUILD/shardopt" calibrate "$data/nanotron.jsonl" --only nanotron --format markdown >"$root/cells.md"
     {
         echo "<!-- cells -->"
         awk '/^\|/ { print; table = 1; next } table { exit }' "$root/cells.md" | grep -v "by sources\|of these"
@@ -85,7 +85,7 @@ if [ "${1-}" = --update ]; then
         echo "<!-- /cells -->"
     } >"$root/new"
     replace "$tables" cells
-    "$BUILD/shardopt" calibrate "$data/train.tsv" --begin priors --format markdown >"$root/calibrate.md"
+    "$BUILD/shardopt" calibrate "$data/train.jsonl" --begin priors --format markdown >"$root/calibrate.md"
     {
         echo "<!-- calibrate -->"
         awk '/^\|/ { print; table = 1; next } table { exit }' "$root/calibrate.md"

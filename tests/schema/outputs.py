@@ -100,10 +100,10 @@ ROWS = [
     ("chip", True, "chips h100"),
     ("chip", True, "chips tpu-v5p"),
     ("chip", False, "chips gb200"),
-    ("validate", True, "validate {runs}/train.tsv"),
-    ("validate", True, "validate {runs}/train.tsv --chip h100 --worst 3"),
-    ("validate", True, "validate {runs}/train.tsv --chip tpu-v5e --profile ideal"),
-    ("validate", False, "validate {runs}/train.tsv --chip gb200 --max-error 1"),
+    ("validate", True, "validate {runs}/train.jsonl"),
+    ("validate", True, "validate {runs}/train.jsonl --chip h100 --worst 3"),
+    ("validate", True, "validate {runs}/train.jsonl --chip tpu-v5e --profile ideal"),
+    ("validate", False, "validate {runs}/train.jsonl --chip gb200 --max-error 1"),
     ("validate_serving", True, "validate {runs}/serving.tsv"),
     ("inference", False, "explain --from {here}/serve.json --rank 2"),
     ("inference", False, "explain --from {here}/pools.json"),
@@ -117,11 +117,11 @@ ROWS = [
     ("sweep_inference", False, "sweep inference --model 70b --chip h100 --nodes 1 --tpot 1ms,20ms"),
     ("sweep_rl", True, "sweep rl --model 8b,405b --chip h100,h20,h1000 --nodes 1 --answer 700 --max-answer 4096"),
     ("sweep_rl", False, "sweep rl --model 8b --chip h20 --chips 8,16 --lag 0,1"),
-    ("calibrate", True, "calibrate {here}/h100.tsv"),
-    ("calibrate", True, "calibrate {here}/tpu.tsv --only maxtext"),
-    ("calibrate", True, "calibrate {here}/odd.tsv"),
-    ("calibrate", True, "calibrate {here}/odd.tsv --folds 0 --exclude-flagged"),
-    ("calibrate", False, "calibrate {here}/h100.tsv --folds 2 --begin priors"),
+    ("calibrate", True, "calibrate {here}/h100.jsonl"),
+    ("calibrate", True, "calibrate {here}/tpu.jsonl --only maxtext"),
+    ("calibrate", True, "calibrate {here}/odd.jsonl"),
+    ("calibrate", True, "calibrate {here}/odd.jsonl --folds 0 --exclude-flagged"),
+    ("calibrate", False, "calibrate {here}/h100.jsonl --folds 2 --begin priors"),
     ("calibrate_serving", True, "calibrate {here}/h100_serving.tsv"),
     ("calibrate_serving", True, "calibrate {here}/h200_serving.tsv"),
     ("calibrate_serving", True, "calibrate {here}/b200_serving.tsv"),
@@ -163,18 +163,20 @@ def served(folder):
 
 def prepare(folder):
     """Tables of a dozen runs."""
-    for table, name, *words in (("train", "h100", "h100"), ("train", "tpu", "tpu-", "maxtext"),
-                                ("serving", "h100_serving", "\th100\t", "vllm"), ("serving", "h200_serving", "\th200\t"),
+    runs = (ROOT / "cost/measured/data/train.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    h100 = [run for run in runs if '"chip":"h100"' in run]
+    (folder / "h100.jsonl").write_text("".join(h100[:12]), encoding="utf-8")
+    (folder / "tpu.jsonl").write_text("".join([run for run in runs if '"stack":"maxtext' in run][:12]), encoding="utf-8")
+    odd = [run for run in h100 if '"id":"mbridge-26.02-qwen3-30b-a3b-h100-16-fp8"' in run or
+           '"id":"mbridge-25.11-qwen3-30b-a3b-h100-16-fp8-cs"' in run]  # known to be so, beside runs of many sources
+    rest = [run for run in h100[::len(h100) // 12] if run not in odd]
+    (folder / "odd.jsonl").write_text("".join(odd + rest), encoding="utf-8")
+    for table, name, *words in (("serving", "h100_serving", "\th100\t", "vllm"), ("serving", "h200_serving", "\th200\t"),
                                 ("serving", "b200_serving", "\tb200\t"), ("serving", "mi300x_serving", "\tmi300x\t")):
         lines = (ROOT / f"cost/measured/data/{table}.tsv").read_text(encoding="utf-8").splitlines()
         heading = next(i for i, line in enumerate(lines) if not line.startswith("#")) + 1
         rows = [line for line in lines[heading:] if all(word in line for word in words)]
         (folder / f"{name}.tsv").write_text("\n".join(lines[:heading] + rows[:12]) + "\n", encoding="utf-8")
-        if name == "h100":  # runs of many sources, of which two are known to be odd
-            odd = [line for line in rows if line.startswith(("mbridge-26.02-qwen3-30b-a3b-h100-16-fp8\t",
-                                                             "mbridge-25.11-qwen3-30b-a3b-h100-16-fp8-cs\t"))]
-            rows = odd + rows[::len(rows) // 12]
-            (folder / "odd.tsv").write_text("\n".join(lines[:heading] + rows) + "\n", encoding="utf-8")
 
 
 def traced(folder):

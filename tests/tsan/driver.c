@@ -99,7 +99,7 @@ static char *answer(const char *const *problem, int threads) {
 
 /* The same of an error table: every digit of every run is in its JSON. */
 static char *error_table(int threads) {
-    char number[16], path[] = SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv";
+    char number[16], path[] = SHARDOPT_SOURCE_DATA "/cost/measured/data/train.jsonl";
     char *words[] = {"validate", path, "--format", "json", "--threads", number, NULL}, *text = NULL;
     size_t length;
     Error error = {0};

@@ -28,7 +28,7 @@ OTHERS = [  # {here}: reports made by OLD
     "trace tests/data/traces/rank0.json tests/data/traces/megatron.log --from {here}/two.json",
     "diff {here}/small.json {here}/large.json",
     "diff {here}/serve.json {here}/serve2.json",
-    "validate cost/measured/data/train.tsv --chip h100,v5p",
+    "validate cost/measured/data/train.jsonl --chip h100,v5p",
     "validate cost/measured/data/nanotron-failed.tsv",
 ]
 REPORTS = {"small": "plan --model 8b --chip v5e --slice 4x4 --batch 64Ki --seq 4096", "large": "plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
+/* `shardopt calibrate FILE`: profiles fitted to measured runs, with what that is worth. */
 #include "cost/measured/calibrate.h"
 #include "base/file.h"
 #include "base/number.h"
@@ -8,8 +8,8 @@
 #include "cost/measured/fit.h"
 #include "cost/measured/replay.h"
 #include "cost/measured/run.h"
-#include "cost/measured/side_tables.h"
 #include "cost/profile/profile_set.h"
+#include "search/cli/commands/asked_run.h"
 #include "search/cli/commands/kinds.h"
 
 #include <omp.h>
@@ -46,21 +46,19 @@ static bool load_set(const CalibrateWords *words, Arena *arena, ProfileSet *out,
     return profile_set_read(words->profile, arena, out, error);
 }
 
-static bool take_run(Material *material, const Replay *replay, const FlaggedRuns *flagged, Arena *arena) {
-    char label[RUN_LABEL_SIZE];
-    const char *source = arena_text(arena, run_source(replay->run, label));
+static void take_run(Material *material, const Replay *replay) {
+    const Run *run = replay->run;
     material->replays[material->count] = *replay;
-    material->runs[material->count++] = (FitRun){.id = replay->run->id,
-                                                 .source = source,
-                                                 .model = replay->run->model,
+    material->runs[material->count++] = (FitRun){.id = run->id,
+                                                 .source = run->family,
+                                                 .model = run->model,
                                                  .precision = precision_name(replay->precision),
                                                  .chip = replay->chip_entry,
                                                  .stack = replay->stack_entry,
-                                                 .chips = replay->run->chips,
+                                                 .chips = run->request.chips,
                                                  .measured_seconds = replay->measured_seconds,
-                                                 .unknowns = replay->unknowns,
-                                                 .flagged = flagged_find(flagged, replay->run->id) != NULL};
-    return source != NULL;
+                                                 .unknowns = (int)run->guesses,
+                                                 .flagged = run->flagged[0] != '\0'};
 }
 
 static bool nothing_replayed(const char *file, const Material *material, Error *error) {
@@ -70,10 +68,12 @@ static bool nothing_replayed(const char *file, const Material *material, Error *
 }
 
 static bool replay_all(const CalibrateWords *words, Material *material, Arena *arena, Error *error) {
-    FlaggedRuns flagged;
     ReplayData data;
     size_t count = (size_t)material->table.count;
-    if (!flagged_read(NULL, arena, &flagged, error) || !replay_data_load(arena, &data, error)) return false;
+    if (!replay_data_load(arena, &data, error) ||
+        !replay_names_known(&material->table, words->file, &data, &material->set, error) ||
+        !asked_runs_price(&material->table, words->file, arena, error))
+        return false;
     material->replays = ARENA_NEW(arena, Replay, (size_t)min_whole((int64_t)count, RUNS_MAX));
     material->runs = ARENA_NEW(arena, FitRun, (size_t)min_whole((int64_t)count, RUNS_MAX));
     material->skipped = ARENA_NEW(arena, CalibrateSkip, count);
@@ -81,20 +81,20 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
     for (size_t i = 0; i < count; i++) {
         Replay replay;
         replay_prepare(&material->table.runs[i], &data, &material->set, &replay);
-        if (!replay.skipped[0] && replay.aside)
-            snprintf(replay.skipped, sizeof replay.skipped, "set aside: %s", replay.aside);
+        if (!replay.skipped[0] && replay.run->aside[0])
+            snprintf(replay.skipped, sizeof replay.skipped, "set aside: %s", replay.run->aside);
         if (!replay.skipped[0] && !(replay.measured_seconds > 0))
             snprintf(replay.skipped, sizeof replay.skipped, "its step was not measured");
         if (replay.skipped[0]) {
             const char *reason = arena_text(arena, replay.skipped);
             if (!reason) return error_memory(error);
-            material->skipped[material->skipped_count++] = (CalibrateSkip){replay.run->id, reason, replay.run->wrong};
+            material->skipped[material->skipped_count++] = (CalibrateSkip){replay.run->id, reason};
             continue;
         }
         if (material->count == RUNS_MAX)
             return error_set(error, ERROR_INPUT, words->file, "more than %d runs can be replayed; give fewer",
                              RUNS_MAX);
-        if (!take_run(material, &replay, &flagged, arena)) return error_memory(error);
+        take_run(material, &replay);
     }
     return material->count > 0 || nothing_replayed(words->file, material, error);
 }
@@ -144,11 +144,9 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
 static void skip_unpredicted(Material *material, const Calibration *c) {
     for (int32_t i = 0; i < material->count; i++)
         if (!c->model.usable[i])
-            material->skipped[material->skipped_count++] =
-                (CalibrateSkip){material->runs[i].id,
-                                material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
-                                                                       : "its step was not measured",
-                                false};
+            material->skipped[material->skipped_count++] = (CalibrateSkip){
+                material->runs[i].id, material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
+                                                                             : "its step was not measured"};
 }
 
 /* The order of plans under one line of predictions. What is too large is so under the set that the fit began with:
@@ -269,10 +267,9 @@ static const CommandOption OPTIONS[] = {
         .details = "Fits the figures of one software, and of those that follow it, from their priors; all "
                    "others, likely ranges, and what the set says it was fitted to stay as they are. Left out "
                    "are cells of one model and number of chips."),
-    [EXCLUDE] =
-        OPTION_ROW("exclude-flagged", NULL, 0, .help = "leave out the runs of cost/measured/data/flagged.tsv",
-                   .details = "Without the runs of cost/measured/data/flagged.tsv. A fit keeps them else, with a "
-                              "bounded pull."),
+    [EXCLUDE] = OPTION_ROW(
+        "exclude-flagged", NULL, 0, .help = "leave out the runs that their lines call flagged",
+        .details = "Without the runs that their lines call flagged. A fit keeps them else, with a bounded pull."),
     [FOLDS] =
         OPTION_ROW("folds", "N", 0, .help = "of the cross-validation by groups; 0: none, likely ranges stay (10)",
                    .details = "Of the cross-validation by groups; 0: no cross-validation, and likely ranges stay as "
@@ -313,7 +310,7 @@ static bool calibrate_options_read(const CommandLine *line, CalibrateWords *out,
         return error_set(error, ERROR_INPUT, where[DATE], "\"%.40s\" is no date; give one like 2025-06-30", words.date);
     if (line->argument_count != 1 || !line->arguments[0][0])
         return error_set(error, ERROR_INPUT, "calibrate",
-                         "give one table of measured runs, as in cost/measured/README.md");
+                         "give one file of measured runs, as in cost/measured/README.md");
     words.file = line->arguments[0];
     words.folds = (int)folds;
     words.begin = !text[BEGIN] ? BEGIN_AUTO : (CalibrateBegin)(BEGIN_PRIORS + begin);
@@ -335,11 +332,11 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_CALIBRATE = {
     .name = "calibrate",
     .summary = "fit profiles to measured runs, with the error of unseen ones",
-    .usage = "calibrate FILE.tsv [-o SET.json] [OPTIONS]",
-    .about = "Fits a set of profiles to measured runs (cost/measured/README.md says how a table of them looks), and "
+    .usage = "calibrate FILE [-o SET.json] [OPTIONS]",
+    .about = "Fits a set of profiles to measured runs (cost/measured/README.md says how a file of them looks), and "
              "says how "
              "far off\nit is, of runs that it has not seen too. --profile ./SET.json then plans with it.",
-    .details = "Fits a set of profiles to a table of measured training runs (columns: cost/measured/README.md), and "
+    .details = "Fits a set of profiles to a file of measured training runs (form: cost/measured/README.md), and "
                "says what that is worth: the error before the fit, fitted, fitted without runs known to be odd, and "
                "of runs that the fit has not seen, by groups of source, model and chip and by sources; by source and "
                "by chip; and each figure with its prior, its deviation and the runs that it moves. A figure that the "
@@ -351,6 +348,6 @@ const Command COMMAND_CALIBRATE = {
     .footer = "Without --begin: values where the set was fitted to other runs, of which only what these runs "
               "determine moves;\nelse priors.\n"
               "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
-    .examples = "shardopt calibrate mine.tsv -o mine.json\n",
+    .examples = "shardopt calibrate mine.jsonl -o mine.json\n",
     .run = run,
 };

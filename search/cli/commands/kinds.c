@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/util.h"
+#include "cost/measured/run.h"
 #include "search/serving/measured/serving_runs.h"
 
 #include <string.h>
@@ -50,7 +51,8 @@ const AnswerKind *kind_of_table(const char *path, Arena *arena) {
     Error ignored = {0};
     char *text;
     size_t length;
-    return &KINDS[file_read(path, 64 << 20, arena, &text, &length, &ignored) && serving_runs_are(text)];
+    bool read = file_read(path, 64 << 20, arena, &text, &length, &ignored);
+    return &KINDS[read && !run_lines_are(text) && serving_runs_are(text)];
 }
 
 bool kind_takes(const AnswerKind *kind, const CommandLine *line, const int *options, size_t count, Error *error) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
+/* shardopt validate FILE: measured runs replayed, and how wrong the model is. */
 #include "cost/measured/validate.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/commands/asked_run.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/progress.h"
 #include "search/cli/views/validate_limits.h"
@@ -34,18 +35,18 @@ static bool write_form(Writer write, const ValidateView *view, Streams streams, 
     return draft_write(&draft, ok, streams.out, path, error);
 }
 
+enum { NAME_SIZE = 48 };
+
 /* Sources and chips of the table, for who named another one. */
 static bool unmatched(const RunTable *table, const Validation *validation, Error *error) {
     const char *where = validation->unmatched_chip ? "--chip" : "--source", *name = validation->unmatched;
-    char names[320] = "", own[RUN_LABEL_SIZE];
+    char names[320] = "";
     size_t used = 0;
-    for (int64_t i = 0; i < table->count && used + RUN_LABEL_SIZE < sizeof names; i++) {
-        char between[RUN_LABEL_SIZE + 4];
-        if (validation->unmatched_chip)
-            snprintf(own, sizeof own, "%.40s", table->runs[i].hardware);
-        else
-            run_source(&table->runs[i], own);
-        snprintf(between, sizeof between, " %s,", own);
+    for (int64_t i = 0; i < table->count && used + NAME_SIZE < sizeof names; i++) {
+        char between[NAME_SIZE];
+        const Run *run = &table->runs[i];
+        const char *own = validation->unmatched_chip ? run->request.chip : run->family;
+        snprintf(between, sizeof between, " %.40s,", own);
         if (own[0] && !strstr(names, between))
             used += (size_t)snprintf(names + used, sizeof names - used, "%s", between);
     }
@@ -66,14 +67,14 @@ static bool nothing_replayed(const ValidateOptions *options, const Validation *v
 
 bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
     RunTable table;
-    FlaggedRuns flagged;
     Validation validation;
     ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
-        !flagged_read(NULL, arena, &flagged, error) ||
-        !profile_set_load(options->profile ? options->profile : "default", arena, set, error))
+        !profile_set_load(options->profile ? options->profile : "default", arena, set, error) ||
+        !replay_names_known(&table, options->path, data, set, error) ||
+        !asked_runs_price(&table, options->path, arena, error))
         return false;
     Progress *progress = progress_start(streams.err, false, "replaying");
     bool replayed =
@@ -91,7 +92,6 @@ bool training_validate(const ValidateOptions *options, Arena *arena, Streams str
                          .profile = profile,
                          .sha256 = table.sha256,
                          .fitted = strcmp(table.sha256, set->runs_sha256) == 0,
-                         .flagged = &flagged,
                          .worst = options->worst,
                          .verbose = options->verbose};
     if (options->plot && !write_form(validate_write_html, &view, streams, options->plot, error)) return false;
@@ -187,7 +187,7 @@ static bool validate_options_read(const CommandLine *line, ValidateOptions *out,
     if ((text[MAX_ERROR] && !gate_parse(text[MAX_ERROR], where[MAX_ERROR], false, &options.gate, error)) ||
         (text[MIN_RANKING] && !gate_parse(text[MIN_RANKING], where[MIN_RANKING], true, &options.gate, error)) ||
         (text[WORST] && !number_whole(text[WORST], where[WORST], 0, WORST_MAX, &options.worst, error)) ||
-        !line_one_file(line, "no table of runs is named; give FILE.tsv (see --help)", &options.path, error))
+        !line_one_file(line, "no file of runs is named; give FILE (see --help)", &options.path, error))
         return false;
     options.format = (ValidateFormat)format;
     *out = options;
@@ -207,12 +207,12 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 const Command COMMAND_VALIDATE = {
     .name = "validate",
-    .summary = "how wrong it is: measured runs (a table of them) replayed",
-    .usage = "validate FILE.tsv [OPTIONS]",
+    .summary = "how wrong it is: measured runs (a file of them) replayed",
+    .usage = "validate FILE [OPTIONS]",
     .about =
-        "Replays measured runs (cost/measured/README.md says how a table of them looks) and says how wrong the model "
+        "Replays measured runs (cost/measured/README.md says how a file of them looks) and says how wrong the model "
         "is.",
-    .details = "How wrong the model is: every measured run of a table (FILES) is priced as plans are, in its "
+    .details = "How wrong the model is: every measured run of a file (FILES) is priced as plans are, in its "
                "source's own convention, and the errors are summed up by source, chip, framework, software and kind "
                "of plan, for step times, memory and the order of plans. What cannot be replayed is listed with the "
                "reason.",
@@ -225,7 +225,7 @@ const Command COMMAND_VALIDATE = {
               "Limits of --min-ranking: tau (Kendall's, without bloom), tau-all, best (groups whose plan predicted "
               "best is\n  within 3% of the best).\n"
               "Exit codes: 0 done, 1 a limit does not hold, 2 input is wrong, 70 a defect.",
-    .examples = "shardopt validate cost/measured/data/train.tsv\n"
-                "shardopt validate cost/measured/data/train.tsv --max-error p90=100% -v\n",
+    .examples = "shardopt validate cost/measured/data/train.jsonl\n"
+                "shardopt validate cost/measured/data/train.jsonl --max-error p90=100% -v\n",
     .run = run,
 };

@@ -10,14 +10,13 @@ static bool add_positive(cJSON *to, const char *key, double value) {
     return value > 0 ? json_add_real(to, key, value) : cJSON_AddNullToObject(to, key) != NULL;
 }
 
-static bool add_run(cJSON *runs, const ValidateView *view, const Outcome *o) {
-    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
+static bool add_run(cJSON *runs, const Outcome *o) {
     const Prediction *p = &o->prediction;
     bool timed = o->measured_seconds > 0;
     cJSON *run = json_add_object(runs, NULL);
-    return run && json_add_text(run, "id", o->run->id) && json_add_text(run, "source", o->source) &&
-           json_add_text(run, "chip", o->chip) && json_add_whole(run, "chips", o->run->chips) &&
-           json_add_text(run, "framework", o->framework) && json_add_text(run, "stack", o->stack) &&
+    return run && json_add_text(run, "id", o->run->id) && json_add_text(run, "source", o->run->family) &&
+           json_add_text(run, "chip", o->chip) && json_add_whole(run, "chips", o->run->request.chips) &&
+           json_add_text(run, "framework", o->run->framework) && json_add_text(run, "stack", o->stack) &&
            json_add_text(run, "kind", run_kind_name(o->kind)) && json_add_text(run, "model", o->run->model) &&
            json_add_text(run, "precision", precision_name(o->precision)) && json_add_text(run, "plan", o->plan) &&
            add_positive(run, "measured_seconds", o->measured_seconds) &&
@@ -31,15 +30,16 @@ static bool add_run(cJSON *runs, const ValidateView *view, const Outcome *o) {
            add_positive(run, "memory_measured_bytes", o->measured_bytes) &&
            json_add_real(run, "memory_predicted_bytes", p->memory_bytes) &&
            json_add_real(run, "memory_needed_bytes", p->needed_bytes) &&
-           json_add_real(run, "memory_limit_bytes", o->limit_bytes) && json_add_whole(run, "unknowns", o->unknowns) &&
-           json_add_text(run, "assumed", o->notes) && (!o->failed || json_add_bool(run, "failed", true)) &&
-           (!o->aside || json_add_text(run, "set_aside", o->aside)) &&
-           (!flagged || json_add_text(run, "flagged", flagged->reason));
+           json_add_real(run, "memory_limit_bytes", o->limit_bytes) &&
+           json_add_whole(run, "unknowns", o->run->guesses) && json_add_text(run, "assumed", o->run->assumed) &&
+           (!o->run->measured.failed || json_add_bool(run, "failed", true)) &&
+           (!o->run->aside[0] || json_add_text(run, "set_aside", o->run->aside)) &&
+           (!o->run->flagged[0] || json_add_text(run, "flagged", o->run->flagged));
 }
 
 static bool add_skipped(cJSON *skipped, const Outcome *o) {
     cJSON *run = json_add_object(skipped, NULL);
-    return run && json_add_text(run, "id", o->run->id) && json_add_text(run, "source", o->source) &&
+    return run && json_add_text(run, "id", o->run->id) && json_add_text(run, "source", o->run->family) &&
            json_add_text(run, "reason", o->skipped);
 }
 
@@ -69,9 +69,10 @@ static bool add_cells(cJSON *to, const Ranking *ranking) {
         const RankCell *cell = &ranking->cells[i];
         cJSON *own = json_add_object(cells, NULL);
         if (!own || !json_add_text(own, "model", cell->run->model) ||
-            !json_add_text(own, "hardware", cell->run->hardware) || !json_add_whole(own, "chips", cell->run->chips) ||
-            !json_add_whole(own, "plans", cell->plans) || !json_add_whole(own, "pairs", cell->pairs) ||
-            !json_add_real(own, "tau", cell->tau) || !json_add_real(own, "distance", cell->distance))
+            !json_add_text(own, "hardware", cell->run->request.chip) ||
+            !json_add_whole(own, "chips", cell->run->request.chips) || !json_add_whole(own, "plans", cell->plans) ||
+            !json_add_whole(own, "pairs", cell->pairs) || !json_add_real(own, "tau", cell->tau) ||
+            !json_add_real(own, "distance", cell->distance))
             return false;
     }
     return cells != NULL;
@@ -171,7 +172,7 @@ static bool write_document(TextOut out, const ValidateView *view, bool page, Err
               json_add_text(json, "file_sha256", view->sha256) && json_add_text(json, "profile", view->profile) &&
               json_add_bool(json, "profile_fitted_to_file", view->fitted) && (runs = json_add_array(json, "runs"));
     for (int64_t i = 0; i < v->count && ok; i++)
-        if (!v->outcomes[i].skipped[0]) ok = add_run(runs, view, &v->outcomes[i]);
+        if (!v->outcomes[i].skipped[0]) ok = add_run(runs, &v->outcomes[i]);
     ok = ok && (skipped = json_add_array(json, "skipped"));
     for (int64_t i = 0; i < v->count && ok; i++)
         if (v->outcomes[i].skipped[0]) ok = add_skipped(skipped, &v->outcomes[i]);

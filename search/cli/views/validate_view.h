@@ -6,7 +6,6 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
-#include "cost/measured/side_tables.h"
 #include "cost/measured/validate.h"
 
 typedef struct {
@@ -15,9 +14,8 @@ typedef struct {
     const char *profile; /* its name and date */
     const char *sha256;  /* of the table */
     bool fitted;         /* the profile was fitted to this very table: its errors are not those of unseen runs */
-    const FlaggedRuns *flagged;
-    int64_t worst; /* how many of the worst runs are shown */
-    bool verbose;  /* text: every run */
+    int64_t worst;       /* how many of the worst runs are shown */
+    bool verbose;        /* text: every run */
 } ValidateView;
 
 bool validate_write_text(TextOut out, const ValidateView *view, Error *error);

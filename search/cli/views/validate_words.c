@@ -175,10 +175,10 @@ static Table runs_table(Arena *arena, const char *title) {
     return begin_table(arena, title, "run|>measured|>predicted|>error|likely|bound by|plan|software|odd, or assumed");
 }
 
-static void add_run(Table *table, const ValidateView *view, const Outcome *o) {
+static void add_run(Table *table, const Outcome *o) {
     char texts[5][NUMBER_TEXT_SIZE];
     bool measured = o->measured_seconds > 0;
-    const FlaggedRun *flagged = flagged_find(view->flagged, o->run->id);
+    const char *flagged = o->run->flagged, *assumed = o->run->assumed;
     table_cell(table, "%s", o->run->id);
     table_cell(table, "%s", measured ? step_text(o->measured_seconds, texts[0]) : "-");
     table_cell(table, "%s", step_text(o->prediction.seconds, texts[1]));
@@ -188,7 +188,7 @@ static void add_run(Table *table, const ValidateView *view, const Outcome *o) {
     table_cell(table, "%s", bound_name(o->prediction.bound_by));
     table_cell(table, "%s", o->plan);
     table_cell(table, "%s", o->stack);
-    table_cell(table, "%s%s%s", flagged ? flagged->reason : "", flagged && o->notes[0] ? "; " : "", o->notes);
+    table_cell(table, "%s%s%s", flagged, flagged[0] && assumed[0] ? "; " : "", assumed);
 }
 
 static int by_error(const void *a, const void *b) {
@@ -208,13 +208,13 @@ static Table worst_table(const ValidateView *view, Arena *arena) {
     for (int64_t i = 0; i < v->replayed; i++)
         if (v->of_scored[i]->measured_seconds > 0) worst[n++] = v->of_scored[i];
     qsort(worst, (size_t)n, sizeof *worst, by_error);
-    for (int64_t i = 0; i < min_whole(n, view->worst); i++) add_run(&table, view, worst[i]);
+    for (int64_t i = 0; i < min_whole(n, view->worst); i++) add_run(&table, worst[i]);
     return table;
 }
 
 static Table every_table(const ValidateView *view, Arena *arena) {
     Table table = runs_table(arena, "Every run");
-    for (int64_t i = 0; i < view->validation->replayed; i++) add_run(&table, view, view->validation->of_scored[i]);
+    for (int64_t i = 0; i < view->validation->replayed; i++) add_run(&table, view->validation->of_scored[i]);
     return table;
 }
 
@@ -259,7 +259,7 @@ static Table cells_table(const ValidateView *view, Arena *arena) {
         char text[NUMBER_TEXT_SIZE];
         if (cell->plans < RANK_CELL_PLANS && !view->verbose) continue;
         table_cell(&table, "%s", cell->run->model);
-        table_cell(&table, "%lld %s", (long long)cell->run->chips, cell->run->hardware);
+        table_cell(&table, "%lld %s", (long long)cell->run->request.chips, cell->run->request.chip);
         table_cell(&table, "%lld", (long long)cell->plans);
         table_cell(&table, "%lld", (long long)cell->pairs);
         table_cell(&table, "%.2f", cell->tau);

@@ -2,8 +2,8 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "cost/measured/tsv.h"
 #include "search/serving/measured/serving_runs.h"
+#include "search/serving/measured/tsv.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -17,7 +17,7 @@ static Replay replay; /* the last replay: it is too large for a stack */
 
 static void replays_setup(void) {
     Error error = {0};
-    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", &arena, &train, &error), "%s",
+    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.jsonl", &arena, &train, &error), "%s",
               error.text);
     cr_assert(replay_data_load(&arena, &data, &error), "%s", error.text);
     cr_assert(profile_set_default(&arena, &set, &error), "%s", error.text);

@@ -29,28 +29,20 @@ typedef struct {
     Ranked *rows;
 } Invented;
 
+static const char *const PLAN_WORDS[PLANS] = {"data=1", "data=2", "data=3", "data=4"};
+
 static void make(Invented *out) {
     uint32_t state = 7;
     for (int i = 0; i < GROUPS * PLANS; i++) {
-        out->runs[i] = (Run){.id = "s-1",
-                             .topology = "",
-                             .convention = "",
-                             .confidence = "",
-                             .check = "",
-                             .family = "s",
+        out->runs[i] = (Run){.family = "s",
                              .model = "m",
-                             .hardware = "h",
-                             .precision = "bf16",
-                             .version = "",
-                             .framework = "f",
-                             .source = "s",
+                             .dimensions = "",
+                             .trained = "",
+                             .release = "",
+                             .variant = "",
                              .remat = "",
-                             .fsdp = "",
-                             .notes = "",
-                             .chips = i / PLANS + 1,
-                             .seq = 1,
-                             .global_batch = 1,
-                             .data = i % PLANS + 1,
+                             .plan = PLAN_WORDS[i % PLANS],
+                             .request = {.model = "", .chip = "h", .chips = i / PLANS + 1, .seq = 1, .sequences = 1},
                              .line = i};
         double predicted = exp(0.2 * uniform(&state));
         out->rows[i] = (Ranked){&out->runs[i], predicted * exp(DEVIATION * normal(&state)), predicted, false};

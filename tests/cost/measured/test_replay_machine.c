@@ -30,7 +30,7 @@ Test(placement, gpus_rank_by_rank) {
         int64_t t = degree(one, ROLE_TENSOR), c = degree(one, ROLE_SEQUENCE), s = degree(one, ROLE_FSDP),
                 d = degree(one, ROLE_DATA), p = degree(one, ROLE_PIPELINE), e = degree(one, ROLE_EXPERT);
         cr_expect_eq(e, 1, "%s: experts lie on the ranks of the others", one->run->id);
-        bool jax = text_has(one->run->framework, "JAX");
+        bool jax = one->run->request.jax_mesh;
         const int64_t ranks[] = {t, c, s, d, p}, jax_ranks[] = {t, c, s, p, d};
         const int64_t *sizes = jax ? jax_ranks : ranks;
         const int data_at = jax ? 4 : 3, stages_at = jax ? 3 : 4;
@@ -158,5 +158,18 @@ Test(placement, slices_meet_over_dcn) {
             for (int a = 0; a < dcn; a++) whole += at.on[a].factor == 16 && mesh->axes[a].kind == AXIS_RING;
             cr_expect_eq(whole, 1, "%s: group %d has a ring of its own", rows[i].id, g);
         }
+    }
+}
+
+/* 400 Gb/s of a node of 8 are 6.25 GB/s of each; without a figure the catalog's counts. */
+Test(placement, network_of_a_node) {
+    Run run = run_named("llmfoundry-001");
+    for (int said = 0; said < 2; said++) {
+        run.request.node_gigabits = said ? 400 : 0;
+        const Replay *one = replayed(&run);
+        int network = one->mesh.axis_count - 1;
+        cr_assert_eq(one->mesh.axes[network].level, LEVEL_NETWORK);
+        cr_expect_float_eq(one->mesh.axes[network].bytes_per_second, said ? 6.25e9 : 5e10, 1, "%g",
+                           one->mesh.axes[network].bytes_per_second);
     }
 }

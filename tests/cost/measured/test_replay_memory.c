@@ -42,8 +42,8 @@ Test(run_memory, error_of_published_runs) {
         const char *file;
         int measured, replayed; /* rows; for Primus and Colossal-AI no batch, sequence or dimensions are known */
         double median, p90;
-    } FILES[] = {{SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", 81, 81, 0.03, 0.1},
-                 {SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.tsv", 30, 13, 0.04, 0.09}};
+    } FILES[] = {{SHARDOPT_SOURCE_DATA "/cost/measured/data/train.jsonl", 81, 81, 0.03, 0.1},
+                 {SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.jsonl", 13, 13, 0.04, 0.09}};
     static const struct {
         const char *family;
         double bias;
@@ -62,13 +62,13 @@ Test(run_memory, error_of_published_runs) {
         for (int64_t i = 0; i < table.count; i++) {
             const Run *run = &table.runs[i];
             Prediction prediction;
-            if (!(run->memory_gb > 0)) continue;
+            if (!(run->measured.memory_bytes > 0)) continue;
             measured++;
             replay_prepare(run, &environment->data, &environment->set, replay);
             if (replay->skipped[0]) continue;
             cr_assert(replay_predict(replay, &environment->set, &prediction) && count < (int)COUNT_OF(errors), "%s",
                       run->id);
-            double wrong = prediction.memory_bytes / replay->measured_bytes - 1;
+            double wrong = prediction.memory_bytes / run->measured.memory_bytes - 1;
             errors[count++] = fabs(wrong);
             for (size_t s = 0; s < COUNT_OF(SOURCES); s++)
                 if (strcmp(run->family, SOURCES[s].family) == 0) sum[s] += wrong, of_source[s]++;
@@ -92,24 +92,24 @@ Test(run_memory, error_of_published_runs) {
 Test(run_memory, what_ran_is_not_called_too_large) {
     Environment *environment = malloc(sizeof *environment);
     Replay *replay = malloc(sizeof *replay);
-    Estimate *estimate = malloc(sizeof *estimate);
+    Prediction prediction;
     RunTable table;
     Error error = {0};
     int64_t replayed = 0, large = 0;
-    cr_assert(environment && replay && estimate);
+    cr_assert(environment && replay);
     open_world(environment);
-    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", &environment->arena, &table, &error),
-              "%s: %s", error.where, error.text);
+    cr_assert(
+        run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.jsonl", &environment->arena, &table, &error),
+        "%s: %s", error.where, error.text);
     for (int64_t i = 0; i < table.count; i++) {
         replay_prepare(&table.runs[i], &environment->data, &environment->set, replay);
-        if (replay->skipped[0] || !replay_estimate(replay, &environment->set, estimate)) continue;
+        if (replay->skipped[0] || !replay_predict(replay, &environment->set, &prediction)) continue;
         replayed++;
-        large += memory_total(&estimate->memory) > replay->chip.hbm_bytes.value;
+        large += prediction.needed_bytes > replay->chip.hbm_bytes.value;
     }
     cr_expect_geq(replayed, 500);
     cr_expect_leq(large, 32, "%d of %d", (int)large, (int)replayed);
     arena_free(&environment->arena);
-    free(estimate);
     free(replay);
     free(environment);
 }
@@ -133,43 +133,27 @@ Test(run_memory, what_did_not_fit_is_not_called_fitting) {
     cr_assert(environment && replay);
     open_world(environment);
     for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
-        char source[128];
-        snprintf(source, sizeof source, "bigscience-workshop/bigscience, %s", RUNS[i].part);
-        Run run = {.id = "bloom",
-                   .source = source,
-                   .hardware = "a100-80g",
-                   .topology = "Omni-Path inter-node",
-                   .framework = "Megatron-DeepSpeed",
-                   .model = "gpt",
-                   .fsdp = "zero1",
-                   .remat = "full",
-                   .precision = "bf16",
-                   .convention = "",
-                   .version = "Feb 2022",
-                   .confidence = "A",
-                   .notes = "",
-                   .check = "",
-                   .method = "",
-                   .memory_kind = "",
-                   .family = "bloom",
-                   .chips = 384,
-                   .layers = RUNS[i].layers,
-                   .d_model = RUNS[i].d_model,
-                   .d_ff = 4 * RUNS[i].d_model,
-                   .heads = RUNS[i].heads,
-                   .vocab = 250880,
-                   .seq = 2048,
-                   .global_batch = RUNS[i].batch,
-                   .micro_batch = RUNS[i].micro,
-                   .data = RUNS[i].data,
-                   .tensor = RUNS[i].tensor,
-                   .context = 1,
-                   .pipeline = RUNS[i].pipeline,
-                   .chunks = 1,
-                   .expert = 1,
-                   .sequence_parallel = 0,
-                   .step_seconds = 100,
-                   .memory_gb = 1};
+        char line[1024];
+        bool early = strncmp(RUNS[i].part, "GBS", 3) == 0;
+        RunTable table;
+        Error error = {0};
+        int length = snprintf(
+            line, sizeof line,
+            "{\"request\":{\"model\":{\"model_type\":\"shardopt\",\"d_model\":%lld,\"vocab\":250880,"
+            "\"max_seq\":2048,\"tied\":true,\"norm\":\"layer\",\"positions\":\"learned\",\"layers\":[{\"count\":%lld,"
+            "\"heads\":%lld,\"gated\":false,\"d_ff\":%lld}]},\"chip\":\"a100-80g\",\"chips\":384,\"node_gigabits\":400,"
+            "\"seq\":2048,\"sequences\":%lld,\"state\":\"gradients=%s\",\"remat\":\"full\",\"stack\":"
+            "\"%s\",\"sequence_parallel\":false},\"plan\":\"data=%lld tensor=%lld pipeline=%lld "
+            "microbatches=%lld microbatch_sequences=%lld zero_stage=1%s\",\"measured\":{\"step_seconds\":100,"
+            "\"memory_shows\":\"device\"}}",
+            (long long)RUNS[i].d_model, (long long)RUNS[i].layers, (long long)RUNS[i].heads,
+            (long long)(4 * RUNS[i].d_model), (long long)RUNS[i].batch, early ? "bf16" : "fp32",
+            early ? "megatron-deepspeed" : "bloom-fp32-gradients", (long long)RUNS[i].data, (long long)RUNS[i].tensor,
+            (long long)RUNS[i].pipeline, (long long)divide_up(RUNS[i].batch, RUNS[i].data * RUNS[i].micro),
+            (long long)RUNS[i].micro, RUNS[i].pipeline > 1 ? " schedule=1f1b stages=balanced" : "");
+        cr_assert(run_table_parse("bloom", line, (size_t)length, &environment->arena, &table, &error), "%s: %s",
+                  error.where, error.text);
+        Run run = table.runs[0];
         Prediction prediction;
         replay_prepare(&run, &environment->data, &environment->set, replay);
         cr_assert(replay->skipped[0] == '\0' && replay_predict(replay, &environment->set, &prediction), "%zu: %s", i,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Plans of measured runs: the meaning of a row's words and numbers, read by hand. */
+/* Plans of measured runs, as their sources describe them, read by hand. */
 #include "tests/cost/measured/replays.h"
 
 TestSuite(plan_of_run, .init = replays_setup, .fini = replays_teardown);
@@ -56,7 +56,7 @@ Test(plan_of_run, recomputation) {
     }
 }
 
-/* Degrees, microbatches and schedule, from dp, fsdp, tp, cp, pp, vpp, micro_batch and global_batch. */
+/* Degrees, microbatches and schedule, as the columns of the sources' tables had them. */
 static const struct {
     const char *id;
     int64_t tensor, context, fsdp, data, stages, chunks, microbatch, microbatches, experts;
@@ -104,8 +104,8 @@ Test(plan_of_run, degrees_and_schedule) {
         cr_expect_eq(knobs->regather, PLANS[i].regather, "%s", PLANS[i].id);
         /* every sequence is in one microbatch of one replica */
         int64_t slots = degrees_replicas(&one->plan.degrees) * knobs->microbatches * knobs->microbatch_sequences;
-        cr_expect(slots >= run.global_batch && slots < 2 * run.global_batch, "%s: %d of %d", PLANS[i].id, (int)slots,
-                  (int)run.global_batch);
+        cr_expect(slots >= run.request.sequences && slots < 2 * run.request.sequences, "%s: %d of %d", PLANS[i].id,
+                  (int)slots, (int)run.request.sequences);
     }
 }
 
@@ -114,7 +114,7 @@ Test(plan_of_run, degrees_and_schedule) {
 Test(plan_of_run, experts_of_a_hybrid) {
     RunTable partial;
     Error error = {0};
-    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.tsv", &arena, &partial, &error));
+    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.jsonl", &arena, &partial, &error));
     for (int64_t i = 0; i < partial.count; i++) {
         if (strcmp(partial.runs[i].id, "mbridge-26.04-nemotron_3_super-gb300-64-mxfp8") != 0) continue;
         const Replay *one = replayed(&partial.runs[i]);
@@ -125,7 +125,7 @@ Test(plan_of_run, experts_of_a_hybrid) {
     cr_assert_fail("no run of Nemotron-3-Super");
 }
 
-/* Precision and widths of the tensors sent, from the text of a recipe; a chip without mxfp8 units has fp8. */
+/* Precision and widths of the tensors sent, as a recipe says; a chip without mxfp8 units has fp8. */
 Test(plan_of_run, precision) {
     static const struct {
         const char *id;
@@ -151,5 +151,24 @@ Test(plan_of_run, precision) {
         if (rows[i].gradient_bytes > 0)
             cr_expect_eq(one->state.gradient_bytes[1], rows[i].gradient_bytes, "%s: gradients of %g", rows[i].id,
                          one->state.gradient_bytes[1]);
+    }
+}
+
+/* The kind of a plan follows from its degrees and what it makes again. */
+Test(plan_of_run, kind) {
+    static const struct {
+        const char *id;
+        RunKind kind;
+    } KINDS[] = {{"llmfoundry-010", KIND_DENSE_FSDP},
+                 {"llmfoundry-001", KIND_DENSE_FSDP_FULL},
+                 {"bloom-176b-prod", KIND_DENSE_PIPELINE_FULL},
+                 {"nemo24.07-llama3-70b-64-8192-12", KIND_DENSE_PIPELINE_CONTEXT},
+                 {"mbridge-26.08-deepseek3-671b-gb300-256-mxfp8", KIND_MOE_PIPELINE},
+                 {"mbridge-26.04.01-gpt-oss-120b-gb200-64-bf16", KIND_MOE_FLAT},
+                 {"maxtext-tier-v6e256-mixtral-8x7b", KIND_MOE_TPU}};
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
+        Run run = run_named(KINDS[i].id);
+        RunKind kind = replay_kind(replayed(&run));
+        cr_expect_eq(kind, KINDS[i].kind, "%s: %s", KINDS[i].id, run_kind_name(kind));
     }
 }

@@ -102,91 +102,23 @@ Test(score, groups) {
     arena_free(&arena);
 }
 
-/* ---- labels ---- */
-
-static const struct {
-    const char *id, *source;
-} SOURCES[] = {
-    {"llmfoundry-001", "llmfoundry"},
-    {"mlperf-v5.0-nebius-x", "mlperf-v5.0"},
-    {"maxtext-v5p-1024b", "maxtext"},
-    {"nemo24.03.01-gpt", "nemo24"},
-    {"tpurec-old-v5e", "tpurec"},
-    {"mlperf-v3.1", "mlperf-v3.1"},
-    {"tpurec-v5p256-llama", "tpurec"},
-    {"one", ""},
-    {"-x", ""},
-};
-
-static const struct {
-    const char *framework, *name;
-} FRAMEWORKS[] = {
-    {"llm-foundry (Composer + PyTorch FSDP, flash attention)", "llm-foundry"},
-    {"NVIDIA Megatron-Bridge / Megatron-Core", "Megatron-Bridge"},
-    {"NVIDIA NeMo Framework Release 24.04", "NeMo"},
-    {"NVIDIA NeMo 25.04.rc2", "NeMo"},
-    {"Megatron-Core r0.8.0", "Megatron-Core"},
-    {"PyTorch NVIDIA Release 23.09", "PyTorch"},
-    {"Paxml (JAX) + Transformer Engine", "Paxml"},
-    {"NeuronX Distributed", "NeuronX Distributed"},
-    {"24.07", "24.07"},
-    {"", "not said"},
-};
-
-static const struct {
-    const char *name;
-    Run run;
-    RunKind kind;
-} KINDS[] = {
-    {"fsdp", {.fsdp = "8 (zero3)", .remat = "none", .hardware = "h100", .pipeline = 1}, KIND_DENSE_FSDP},
-    {"fsdp, full", {.fsdp = "8 (zero3)", .remat = "Full", .hardware = "h100"}, KIND_DENSE_FSDP_FULL},
-    {"fsdp over", {.fsdp = "zero3 over 384", .remat = "", .hardware = "h100"}, KIND_DENSE_FSDP},
-    {"hybrid", {.fsdp = "HSDP", .remat = "", .hardware = "h100"}, KIND_DENSE_FSDP},
-    {"zero1", {.fsdp = "zero1", .remat = "full", .hardware = "h100"}, KIND_DENSE_REPLICATED},
-    {"zero2", {.fsdp = "128 (zero2)", .remat = "", .hardware = "h100"}, KIND_DENSE_REPLICATED},
-    {"pp", {.fsdp = "", .remat = "selective", .hardware = "h100", .pipeline = 4, .tensor = 8}, KIND_DENSE_PIPELINE},
-    {"pp, full", {.fsdp = "", .remat = "full", .hardware = "h100", .pipeline = 4}, KIND_DENSE_PIPELINE_FULL},
-    {"pp, cp", {.fsdp = "", .remat = "full", .hardware = "", .pipeline = 4, .context = 2}, KIND_DENSE_PIPELINE_CONTEXT},
-    {"tp", {.fsdp = "8 (zero3)", .remat = "full", .hardware = "h100", .tensor = 2}, KIND_DENSE_TENSOR},
-    {"cp", {.fsdp = "", .remat = "", .hardware = "h100", .context = 2}, KIND_DENSE_CONTEXT},
-    {"moe", {.fsdp = "", .remat = "", .hardware = "h100", .experts = 8}, KIND_MOE_FLAT},
-    {"moe, pp", {.fsdp = "", .remat = "", .hardware = "h100", .experts = 8, .pipeline = 2}, KIND_MOE_PIPELINE},
-    {"moe, tpu", {.fsdp = "", .remat = "", .hardware = "TPU-v6e", .experts = 8, .pipeline = 2}, KIND_MOE_TPU},
-};
-
-Test(labels, all) {
-    char text[RUN_LABEL_SIZE];
-    for (size_t i = 0; i < COUNT_OF(SOURCES); i++) {
-        Run run = {.id = SOURCES[i].id, .source = ""};
-        cr_expect_str_eq(run_source(&run, text), SOURCES[i].source, "%s", SOURCES[i].id);
-    }
-    Run own = {.id = "run1", .source = "our cluster"};
-    cr_expect_str_eq(run_source(&own, text), "our cluster", "an id without '-' names no source");
-    for (size_t i = 0; i < COUNT_OF(FRAMEWORKS); i++) {
-        Run run = {.framework = FRAMEWORKS[i].framework};
-        cr_expect_str_eq(run_framework(&run, text), FRAMEWORKS[i].name);
-    }
-    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
-        cr_expect_eq(run_kind(&KINDS[i].run), KINDS[i].kind, "%s: %s", KINDS[i].name,
-                     run_kind_name(run_kind(&KINDS[i].run)));
-}
-
 /* ---- ranking ---- */
 
+enum { PLANS_MAX = 64 };
+
 static Run plain(int64_t line, int64_t tensor) {
+    static char words[PLANS_MAX][16];
+    snprintf(words[tensor], sizeof words[tensor], "tensor=%d", (int)tensor);
     return (Run){.line = line,
-                 .id = "a-1",
+                 .family = "a",
                  .model = "m",
-                 .hardware = "h100",
-                 .precision = "bf16",
-                 .version = "1",
-                 .fsdp = "",
+                 .dimensions = "",
+                 .trained = "",
+                 .release = "1",
+                 .variant = "",
                  .remat = "none",
-                 .chips = 8,
-                 .seq = 10,
-                 .global_batch = 1,
-                 .data = 1,
-                 .tensor = tensor};
+                 .plan = words[tensor],
+                 .request = {.model = "", .chip = "h100", .chips = 8, .seq = 10, .sequences = 1}};
 }
 
 Test(rank, order_of_four_plans) {
@@ -237,7 +169,7 @@ Test(rank, repeats_and_batches) {
     /* Two runs of one plan have the mean 100; the other plan has twice the batch and 220, so 110 for the same
      * tokens. */
     Run runs[3] = {plain(2, 1), plain(3, 1), plain(4, 2)};
-    runs[2].global_batch = 2;
+    runs[2].request.sequences = 2;
     Ranked rows[] = {{&runs[0], 90, 100, false}, {&runs[1], 110, 100, false}, {&runs[2], 220, 210, false}};
     Arena arena = {0};
     Error error = {0};
@@ -247,7 +179,7 @@ Test(rank, repeats_and_batches) {
     cr_expect_eq(ranking.pairs, 1);
     cr_expect_float_eq(ranking.tau, 1, 1e-12);
     cr_expect_eq(ranking.best_groups, 1);
-    runs[2].layers = 7; /* another model of that name */
+    runs[2].dimensions = "{}"; /* another model of that name */
     cr_assert(rank_runs(rows, 3, NULL, &arena, &ranking, &error));
     cr_expect_eq(ranking.groups, 0);
     cr_expect_float_eq(ranking.tau, 0, 0);
@@ -266,7 +198,7 @@ Test(rank, by_definition) {
         for (int p = 0; p < PLANS; p++) {
             int i = g * PLANS + p;
             runs[i] = plain(i, p + 1);
-            runs[i].chips = 8 * (g + 1);
+            runs[i].request.chips = 8 * (g + 1);
             group[p].run = &runs[i];
             group[p].measured_seconds = 100 + (double)((seed = seed * 1664525 + 1013904223) >> 28);
             group[p].predicted_seconds = 100 + (double)((seed = seed * 1664525 + 1013904223) >> 29);

@@ -10,24 +10,18 @@
 #include <math.h>
 #include <unistd.h>
 
-#define HEADING                                                                                                        \
-    "id\tsource\thardware\tchips\tframework\tmodel\tparams_b\tlayers\td_model\td_ff\tn_heads\tn_kv_heads\thead_"       \
-    "dim\tvocab\t"                                                                                                     \
-    "gated_mlp\tseq_len\tglobal_batch\tmicro_batch\tdp\tfsdp\ttp\tsp\tcp\tpp\tvpp\tep\tremat\tprecision\tstep_time_"   \
-    "s\t"                                                                                                              \
-    "mem_gb_per_chip\tdate/version\n"
-/* id, framework, hardware, batch, remat, measured seconds, GB */
-#define ROW                                                                                                            \
-    "%s\tweb\t%s\t8\t%s\tllama3.1-8b\t8.03\t32\t4096\t14336\t32\t8\t128\t128256\t1\t8192\t%d\t1\t1\t8 "                \
-    "(zero3)\t1\t0\t1\t1\t1\t"                                                                                         \
-    "1\t%s\tbf16\t%s\t%s\t2024\n"
+/* id, framework, chip, chips, batch, remat, figures */
+#define LINE                                                                                                           \
+    "{\"id\":%s,\"source\":\"web\",\"framework\":%s,\"release\":\"2024\",%s\"request\":{\"model\":\"llama3.1-8b\","    \
+    "\"chip\":%s,\"chips\":8,\"seq\":8192,\"sequences\":%d,\"remat\":\"%s\",\"stack\":\"%s\"},\"plan\":\"fsdp=8 "      \
+    "microbatches=%d\",\"measured\":{%s}}\n"
 
 static char FOLDER[64], TABLE[96];
 
 static void open_folder(void) {
     strcpy(FOLDER, "/tmp/shardopt-validate-XXXXXX");
     cr_assert(mkdtemp(FOLDER));
-    snprintf(TABLE, sizeof TABLE, "%s/runs.tsv", FOLDER);
+    snprintf(TABLE, sizeof TABLE, "%s/runs.jsonl", FOLDER);
 }
 
 static void close_folder(void) {
@@ -37,25 +31,40 @@ static void close_folder(void) {
 }
 
 typedef struct {
-    const char *id, *hardware, *framework;
+    const char *id, *chip, *framework, *stack;
     int batch;
-    const char *remat, *seconds, *gigabytes;
+    const char *remat, *measured, *not_replayed; /* measured: keys and figures */
 } Row;
 
 static void write_rows(const Row *rows, size_t count) {
     FILE *file = fopen(TABLE, "w");
     cr_assert(file);
-    fputs(HEADING, file);
-    for (size_t i = 0; i < count; i++)
-        fprintf(file, ROW, rows[i].id, rows[i].hardware, rows[i].framework, rows[i].batch, rows[i].remat,
-                rows[i].seconds, rows[i].gigabytes);
+    for (size_t i = 0; i < count; i++) {
+        const Row *row = &rows[i];
+        const char *quoted[] = {row->id, row->framework, row->chip};
+        char texts[3][96], reason[96] = "";
+        for (int t = 0; t < 3; t++) {
+            FILE *text = fmemopen(texts[t], sizeof texts[t], "w");
+            json_print_text(text, quoted[t]);
+            fclose(text);
+        }
+        if (row->not_replayed) snprintf(reason, sizeof reason, "\"not_replayed\":\"%s\",", row->not_replayed);
+        fprintf(file, LINE, texts[0], texts[1], reason, texts[2], row->batch, row->remat, row->stack, row->batch / 8,
+                row->measured);
+    }
     cr_assert(fclose(file) == 0);
 }
 
+#define STEP(seconds) "\"step_seconds\":" seconds
+#define BYTES(gigabytes) "\"memory_bytes\":" gigabytes "e9"
+
 static const Row ROWS[] = {
-    {"one-1", "h100", "MaxText (JAX)", 16, "full", "2.5", ""}, {"one-2", "h100", "maxtext", 32, "full", "5", "40"},
-    {"two-1", "a100-80g", "Torch", 16, "none", "100000", ""},  {"two-2", "nochip", "Torch", 16, "none", "7", ""},
-    {"two-3", "h100", "Torch", 16, "none", "", "39"},          {"two-4", "h100", "Torch", 16, "none", "", ""},
+    {"one-1", "h100", "MaxText", "maxtext-gpu", 16, "full", STEP("2.5"), NULL},
+    {"one-2", "h100", "maxtext", "maxtext-gpu", 32, "full", STEP("5") "," BYTES("40"), NULL},
+    {"two-1", "a100-80g", "Torch", "torch-fsdp", 16, "none", STEP("100000"), NULL},
+    {"two-2", "nochip", "Torch", "none", 16, "none", STEP("7"), "the catalog has no nochip"},
+    {"two-3", "h100", "Torch", "torch-fsdp", 16, "none", BYTES("39"), NULL},
+    {"two-4", "h100", "Torch", "none", 16, "none", "", "no figure of its speed or memory"},
 };
 
 static void release(Run result) {
@@ -79,7 +88,7 @@ static cJSON *parse(const char *text) {
 Test(validate, json) {
     open_folder();
     write_rows(ROWS, COUNT_OF(ROWS));
-    Run all = run(FOLDER, "$P validate $D/runs.tsv --format json");
+    Run all = run(FOLDER, "$P validate $D/runs.jsonl --format json");
     cr_assert_eq(all.code, 0, "%s", all.err);
     cJSON *json = parse(all.out), *runs = cJSON_GetObjectItem(json, "runs");
     cr_assert_eq(cJSON_GetArraySize(runs), 4);
@@ -112,7 +121,7 @@ Test(validate, json) {
     cr_expect_eq(number_at(json, "summary.memory.runs"), 2);
     cJSON_Delete(json);
 
-    Run threads = run(FOLDER, "$P validate $D/runs.tsv --format json --threads 7");
+    Run threads = run(FOLDER, "$P validate $D/runs.jsonl --format json --threads 7");
     cr_expect_str_eq(threads.out, all.out, "any number of threads");
     release(threads);
     release(all);
@@ -152,15 +161,35 @@ static const struct {
     {"a ranking of nothing", "$P validate $T --min-ranking 0.8", 1, "replayed", "tau is not known"},
     /* eight H100 without recomputation hold two sequences of 8,192 each, not 64 */
     {"what ran out of memory, by its share",
-     "awk -F'\\t' -v OFS='\\t' '{n = NR == 1 ? \"notes\" : \"\"} $1 == \"two-4\" {$17 = 512; $18 = 64; n = \"out of "
-     "memory\"} "
-     "{print $0, n}' $T >$D/x.tsv; $P validate $D/x.tsv | tr -s '\n ' ' '",
+     "(cat $T; echo '{\"id\":\"x\",\"request\":{\"model\":\"llama3.1-8b\",\"chip\":\"h100\",\"chips\":8,\"seq\":8192,"
+     "\"sequences\":512,\"remat\":\"none\"},\"plan\":\"fsdp=8 "
+     "microbatch_sequences=64\",\"measured\":{\"failed\":true}}') "
+     ">$D/x.jsonl; $P validate $D/x.jsonl | tr -s '\n ' ' '",
      0, "0.75 to 1 0, 1 to 1.5 0, above 1.5 1. ", NULL},
-    {"no file", "$P validate", 2, NULL, "no table of runs"},
+    {"a request as reports print it",
+     "echo '{\"request\":\"--model 8b --chip h100 --nodes 1 --sequences 64 --seq 8192\",\"plan\":\"fsdp=8\","
+     "\"measured\":{\"step_seconds\":6.9}}' >$D/x.jsonl; $P validate $D/x.jsonl",
+     0, "1 of 1 measured runs replayed", NULL},
+    {"a request that is none",
+     "echo '{\"request\":\"--model 8b --nodez 1\",\"plan\":\"fsdp=8\",\"measured\":{\"step_seconds\":6.9}}' "
+     ">$D/x.jsonl; "
+     "$P validate $D/x.jsonl",
+     2, NULL, "x.jsonl:1:2: request: --nodez: is not an option; did you mean --nodes"},
+    {"a plan that is none",
+     "echo '{\"request\":\"--model 8b --chip h100 --nodes "
+     "1\",\"plan\":\"tenor=8\",\"measured\":{\"step_seconds\":6.9}}' "
+     ">$D/x.jsonl; $P validate $D/x.jsonl",
+     2, NULL, "x.jsonl:1:47: plan: "},
+    {"a chip that nobody knows", "sed 's/\"a100-80g\"/\"zzz\"/' $T >$D/x.jsonl; $P validate $D/x.jsonl", 2, NULL,
+     "x.jsonl:3:"},
+    {"software that nobody knows", "sed 's/maxtext-gpu/maxtext-cpu/' $T >$D/x.jsonl; $P validate $D/x.jsonl", 2, NULL,
+     "the profiles have no software maxtext-cpu"},
+    {"no file", "$P validate", 2, NULL, "no file of runs"},
     {"no such file", "$P validate $D/none.tsv", 2, NULL, "none.tsv"},
     {"a folder", "$P validate $D", 2, NULL, "folder"},
     {"two files", "$P validate $T $T", 2, NULL, "one file too many"},
-    {"no table", "echo x >$D/x.tsv; $P validate $D/x.tsv", 2, NULL, "x.tsv:1: the heading has no column id"},
+    {"no run", "echo x >$D/x.jsonl; $P validate $D/x.jsonl", 2, NULL, "x.jsonl:1:1: "},
+    {"a table", "printf 'id\\thardware\\n' >$D/x.tsv; $P validate $D/x.tsv", 2, NULL, "cost/measured/lab/convert.py"},
     {"an unknown source", "$P validate $T --source one,three", 2, NULL, "no run has three; give one of one, two"},
     {"an unknown chip", "$P validate $T --chip v5p", 2, NULL, "no run has v5p; give one of h100, a100-80g, nochip"},
     {"nothing of both", "$P validate $T --source one --chip a100-80g", 2, NULL, "no run is both"},
@@ -172,7 +201,7 @@ static const struct {
     {"an unknown option", "$P validate $T --max-eror 4%", 2, NULL, "did you mean --max-error"},
     {"an unknown format", "$P validate $T --format csv", 2, NULL, "give text, json, markdown or html"},
     {"no threads", "$P validate $T --threads 0", 2, NULL, "--threads"},
-    {"a profile that is none", "$P validate $T --profile $T", 2, NULL, "runs.tsv"},
+    {"a profile that is none", "$P validate $T --profile $T", 2, NULL, "runs.jsonl"},
     {"a full disk", "$P validate $T >/dev/full", 2, NULL, "written"},
     {"no place for the page", "$P validate $T --plot $D/none/p.html", 2, NULL, "p.html"},
 };
@@ -182,7 +211,7 @@ Test(validate, lines) {
     write_rows(ROWS, COUNT_OF(ROWS));
     for (size_t i = 0; i < COUNT_OF(LINES); i++) {
         char line[512];
-        snprintf(line, sizeof line, "T=$D/runs.tsv; %s", LINES[i].line);
+        snprintf(line, sizeof line, "T=$D/runs.jsonl; %s", LINES[i].line);
         Run result = run(FOLDER, line);
         cr_expect_eq(result.code, LINES[i].code, "%s: %d: %s", LINES[i].name, result.code, result.err);
         cr_expect(LINES[i].out ? strstr(result.out, LINES[i].out) != NULL : result.out[0] == '\0', "%s: %s",
@@ -197,22 +226,23 @@ Test(validate, lines) {
 /* Names are text, whatever they look like. */
 Test(validate, hostile_names) {
     static const Row HOSTILE[] = {
-        {"<script>alert(1)</script>&\"'|`[x](y)-1", "h100", "<img src=x onerror=y>|*a*", 16, "full", "2.5", ""},
-        {"b-1", "</svg><b>", "x", 16, "full", "2.5", ""},
+        {"<script>alert(1)</script>&\"'|`[x](y)-1", "h100", "<img src=x onerror=y>|*a*", "none", 16, "full",
+         STEP("2.5"), NULL},
+        {"b-1", "</svg><b>", "x", "none", 16, "full", STEP("2.5"), "nobody has it"},
     };
     open_folder();
     write_rows(HOSTILE, COUNT_OF(HOSTILE));
-    Run html = run(FOLDER, "$P validate $D/runs.tsv --format html");
+    Run html = run(FOLDER, "$P validate $D/runs.jsonl --format html");
     cr_assert_eq(html.code, 0, "%s", html.err);
     cr_expect_null(strstr(html.out, "<script>alert"));
     cr_expect_null(strstr(html.out, "<img"));
     cr_expect_null(strstr(html.out, "<b>"));
     cr_expect(strstr(html.out, "\\u003cscript>alert(1)\\u003c/script>&"), "%s", html.out);
-    Run markdown = run(FOLDER, "$P validate $D/runs.tsv --format markdown");
+    Run markdown = run(FOLDER, "$P validate $D/runs.jsonl --format markdown");
     cr_expect_null(strstr(markdown.out, "<script"));
     cr_expect(strstr(markdown.out, "&lt;script&gt;alert(1)&lt;/script&gt;&amp;\"'\\|\\`\\[x\\](y)"), "%s",
               markdown.out);
-    Run text = run(FOLDER, "$P validate $D/runs.tsv --format json");
+    Run text = run(FOLDER, "$P validate $D/runs.jsonl --format json");
     cJSON *json = parse(text.out);
     cr_expect_str_eq(json_at(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "runs"), 0), "id")->valuestring,
                      HOSTILE[0].id);

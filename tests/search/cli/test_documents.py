@@ -202,11 +202,11 @@ class FromConfig(Case):
         """The recipe of Llama 3.1 405B on two slices of v6e is a measured run too, which validate reads from a table in
         words of its own: the same plan, the same prediction; and the measured step, 54.8 s, is in the likely range."""
         step = self.first(f"explain --chip v6e --slice 16x16 --slices 2 --from-config {IMPORT}/maxtext_405b.yml")["step"]
-        with open(os.path.join(DATA, "train.tsv"), encoding="utf-8") as table:
-            head, *rows = table.read().splitlines()
-        with open(os.path.join(self.folder, "one.tsv"), "w", encoding="utf-8") as one:
-            one.write("\n".join([head, *(r for r in rows if r.startswith("tpurec-2xv6e256-llama31-405b\t"))]) + "\n")
-        predicted = self.report("validate one.tsv")["runs"][0]["predicted_seconds"]
+        with open(os.path.join(DATA, "train.jsonl"), encoding="utf-8") as table:
+            rows = [line for line in table if '"id":"tpurec-2xv6e256-llama31-405b"' in line]
+        with open(os.path.join(self.folder, "one.jsonl"), "w", encoding="utf-8") as one:
+            one.writelines(rows)
+        predicted = self.report("validate one.jsonl")["runs"][0]["predicted_seconds"]
         self.assertAlmostEqual(step["seconds"] / predicted, 1, 9)
         self.assertTrue(step["likely_low_seconds"] < 54.803 < step["likely_high_seconds"])
 

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Names of software in a table of runs: each is priced as software that there are figures of, or is said to be assumed.
-The stacks are those of cost/profiles/default.json that a reader of release notes would pick."""
-import csv, json, os, re, unittest
+"""Names of software in a table of runs: converted, each is priced as software that there are figures of, or is said to be
+assumed. The stacks are those of cost/profiles/default.json that a reader of release notes would pick."""
+import csv, json, os, re, subprocess, sys, unittest
 
 from program import PROGRAM, Case
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "../../..")
-TRAIN = os.path.join(SOURCES, "cost/measured/data/train.tsv")
+CONVERT = os.path.join(SOURCES, "cost/measured/lab/convert.py")
+DENSE = {"id": "", "source": "mine", "hardware": "h100", "chips": "64", "framework": "", "model": "llama3.1-8b",
+         "seq_len": "8192", "global_batch": "64", "micro_batch": "1", "dp": "64", "fsdp": "zero1 (distributed optimizer)",
+         "tp": "1", "sp": "0", "cp": "1", "pp": "1", "vpp": "1", "ep": "1", "remat": "none", "precision": "bf16",
+         "step_time_s": "1", "date/version": "", "notes": ""}
 SHARED = os.path.join(SOURCES, "../shared/runs")
 ASSUMED, KNOWN = True, False
 # name, column date/version, chip of the row: the stack, whether it is said to be assumed
@@ -60,15 +64,15 @@ class Names(Case):
         with open(os.path.join(self.folder, "runs.tsv"), "w", encoding="utf-8") as file:
             file.write("\t".join(rows[0]) + "\n")
             file.writelines("\t".join(row.values()) + "\n" for row in rows)
-        code, out, err = self.run_line("validate runs.tsv --format json")
+        with open(os.path.join(self.folder, "runs.jsonl"), "w", encoding="utf-8") as file:
+            subprocess.run([sys.executable, CONVERT, "--shardopt", PROGRAM, os.path.join(self.folder, "runs.tsv")],
+                           stdout=file, stderr=subprocess.DEVNULL, check=True)
+        code, out, err = self.run_line("validate runs.jsonl --format json")
         self.assertEqual(code, 0, err)
         return {run["id"]: run for run in json.loads(out)["runs"]}
 
     def test_a_name_is_matched_or_said_to_be_assumed(self):
-        dense = next(r for r in rows_of(TRAIN) if r["framework"].startswith("NVIDIA Megatron-Bridge")
-                     and r["hardware"] == "h100" and r["experts"] in ("", "1"))
-        rows = [{**dense, "id": str(i), "framework": name, "date/version": date, "hardware": chip, "notes": "",
-                 "source": "mine"}
+        rows = [{**DENSE, "id": str(i), "framework": name, "date/version": date, "hardware": chip}
                 for i, (name, date, chip, _, _) in enumerate(NAMES)]
         runs = self.priced(rows)
         for i, (name, _, _, stack, assumed) in enumerate(NAMES):

@@ -5,7 +5,7 @@
 #include "search/launch/keys.h"
 
 #include "base/util.h"
-#include "search/request/knobs.h"
+#include "cost/plan/knobs.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

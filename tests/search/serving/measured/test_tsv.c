@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables as a writer of its own puts them down: random cells are read back as they were, each from where it stands; the
  * bytes end where the memory does, so that a step over the end is seen. */
-#include "cost/measured/tsv.h"
+#include "search/serving/measured/tsv.h"
 
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/request/knobs.h"
+#include "cost/plan/knobs.h"
 
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/tsv.h: tab-separated values, row by row, cut in place.
+/* search/serving/measured/tsv.h: tab-separated values, row by row, cut in place.
  *
  * A cell that begins with a quotation mark ends at the next one that stands alone; two of them mean one; a tab or an
  * end of line inside is read as a blank. In other cells a quotation mark is a character like any other. Lines end in

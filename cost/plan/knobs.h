@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/request/knobs.h: the knobs of a plan that people can ask for, by the names that reports give them: in
+/* cost/plan/knobs.h: the knobs of a plan that people can ask for, by the names that reports give them: in
  * --require, in `explain --plan`, in a report that is read back and in a launch configuration. Pure. */
 #pragma once
 

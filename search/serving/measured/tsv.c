@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/measured/tsv.h"
+#include "search/serving/measured/tsv.h"
 
 #include "base/utf8.h"
 
