@@ -66,25 +66,6 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
 
 /* ---- the header ---- */
 
-char *sweep_line(cJSON *json, size_t *length) {
-    char *text = NULL, *to;
-    FILE *out = memory_stream_open(&text, length);
-    bool ok = out && json_print(out, json), inside = false;
-    if (out && fclose(out) != 0) ok = false;
-    cJSON_Delete(json);
-    if (!ok) return free(text), NULL;
-    to = text;
-    for (const char *from = text; *from; from++) {
-        if (!inside && strchr(" \t\r\n", *from)) continue;
-        if (*from == '"') inside = !inside;
-        *to++ = *from;
-        if (inside && *from == '\\') *to++ = *++from;
-    }
-    *to = '\0';
-    *length = (size_t)(to - text);
-    return text;
-}
-
 static bool add_header(cJSON *to, const SweepHeader *header) {
     const SweepGrid *grid = &header->grid;
     bool ok = json_add_text(to, "format", FORMAT_NAME) && json_add_whole(to, "format_version", 1) &&
@@ -105,9 +86,10 @@ static bool add_header(cJSON *to, const SweepHeader *header) {
 char *sweep_header_line(const SweepHeader *header, Arena *arena) {
     cJSON *json = cJSON_CreateObject();
     size_t length;
-    if (!json || !add_header(json, header)) return cJSON_Delete(json), NULL;
-    char *text = sweep_line(json, &length), *line = text ? arena_text(arena, text) : NULL;
+    char *text = json && add_header(json, header) ? json_to_line(json, &length) : NULL;
+    char *line = text ? arena_text(arena, text) : NULL;
     free(text);
+    cJSON_Delete(json);
     return line;
 }
 
@@ -201,10 +183,10 @@ static bool contains(const char *option, const char *wide, const char *narrow) {
 /* Whether a faster narrow point contradicts the wide one. */
 static bool contradicts(const SweepRow *wide, const SweepRow *narrow) {
     bool proven = wide->state == POINT_OK || wide->state == POINT_NO_PLAN;
-    if (!wide->line || !narrow->line || !proven || !narrow->has_plan) return false;
-    if (!wide->has_plan) return true;
-    return narrow->tokens_per_second > wide->tokens_per_second * (1 + CONTRADICTION) &&
-           strcmp(wide->priced_by, narrow->priced_by) == 0;
+    if (!wide->json || !proven || !sweep_has_plan(narrow)) return false;
+    if (!sweep_has_plan(wide)) return true;
+    return sweep_figure(narrow, "tokens_per_second") > sweep_figure(wide, "tokens_per_second") * (1 + CONTRADICTION) &&
+           strcmp(sweep_says(wide, "priced_by"), sweep_says(narrow, "priced_by")) == 0;
 }
 
 static bool pair_agrees(const SweepGrid *grid, const SweepRow *wide, const SweepRow *narrow, Error *error) {

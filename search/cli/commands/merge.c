@@ -46,7 +46,7 @@ static bool read_request(const CommandLine *line, MergeRequest *out, Error *erro
 static bool check_whole(const SweepTable *table, const int *part_of_shard, const char *const *paths, Error *error) {
     const SweepHeader *header = table->header;
     for (int64_t i = 0; i < header->grid.points; i++) {
-        if (table->rows[i].line) continue;
+        if (table->rows[i].json) continue;
         int64_t shard = i % header->shards;
         if (part_of_shard[shard] == 0)
             return error_set(error, ERROR_INPUT, "merge", "shard %lld/%lld is missing; give its part as well",
@@ -57,21 +57,12 @@ static bool check_whole(const SweepTable *table, const int *part_of_shard, const
     return true;
 }
 
-static bool merge(const MergeRequest *request, Arena *arena, Streams streams, int *code, Error *error) {
-    SweepHeader *first = ARENA_NEW(arena, SweepHeader, 2), *part = first + 1;
-    SweepTable table;
-    if (!first) return error_memory(error);
-    if (!sweep_part_header(request->paths[0], arena, first, error)) return false;
-    if (strcmp(first->version, program_version()) != 0)
-        return error_set(error, ERROR_INPUT, request->paths[0],
-                         "was made by shardopt %.40s, and this is %s; merge with the version that made it",
-                         first->version, program_version());
-    if (!sweep_output_fits(&first->grid, &request->output, error)) return false;
-    int *part_of_shard = ARENA_NEW(arena, int, (size_t)first->shards);
-    if (!part_of_shard) return error_memory(error);
-    if (!sweep_table_new(first, arena, &table, error)) return false;
+static bool read_parts(const MergeRequest *request, Arena *arena, SweepTable *table, Error *error) {
+    SweepHeader *part = ARENA_NEW(arena, SweepHeader, 1);
+    int *part_of_shard = ARENA_NEW(arena, int, (size_t)table->header->shards);
+    if (!part || !part_of_shard) return error_memory(error);
     for (int i = 0; i < request->count; i++) {
-        if (!sweep_part_read(request->paths[i], &table, part, error)) return false;
+        if (!sweep_part_read(request->paths[i], table, part, error)) return false;
         int *seen = &part_of_shard[part->shard - 1];
         if (*seen)
             return error_set(error, ERROR_INPUT, request->paths[i],
@@ -79,11 +70,24 @@ static bool merge(const MergeRequest *request, Arena *arena, Streams streams, in
                              (long long)part->shards, request->paths[*seen - 1]);
         *seen = i + 1;
     }
-    if (!check_whole(&table, part_of_shard, request->paths, error) ||
-        !sweep_answer(&first->grid, table.rows, &request->output, streams, error))
-        return false;
-    *code = sweep_exit(&first->grid, table.rows, &request->output.goal);
-    return true;
+    return check_whole(table, part_of_shard, request->paths, error);
+}
+
+static bool merge(const MergeRequest *request, Arena *arena, Streams streams, int *code, Error *error) {
+    SweepHeader *first = ARENA_NEW(arena, SweepHeader, 1);
+    SweepTable table = {0};
+    if (!first) return error_memory(error);
+    if (!sweep_part_header(request->paths[0], arena, first, error)) return false;
+    if (strcmp(first->version, program_version()) != 0)
+        return error_set(error, ERROR_INPUT, request->paths[0],
+                         "was made by shardopt %.40s, and this is %s; merge with the version that made it",
+                         first->version, program_version());
+    bool ok = sweep_output_fits(&first->grid, &request->output, error) &&
+              sweep_table_new(first, arena, &table, error) && read_parts(request, arena, &table, error) &&
+              sweep_answer(&first->grid, table.rows, &request->output, streams, error);
+    if (ok) *code = sweep_exit(&first->grid, table.rows, &request->output.goal);
+    sweep_table_free(&table);
+    return ok;
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

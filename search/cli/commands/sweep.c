@@ -97,17 +97,19 @@ static int64_t chips_of(const Sweep *sweep, int64_t point, Arena *arena, Error *
     return words ? sweep->kind->point_chips(words, arena, failure) : 0;
 }
 
-static bool plan_point(const Sweep *sweep, int64_t point, SweepText *row, Error *error) {
+static bool plan_point(const Sweep *sweep, int64_t point, SweepRow *row, Error *error) {
     const SweepGrid *grid = &sweep->header.grid;
     Arena arena = {0};
     Error failure = {0};
+    PointAnswer answer;
     const Options *words = words_of(sweep, point, &arena, &failure);
     const SweepPoint task = {grid, point, words, sweep->header.data_sha256,
                              sweep->sharded || sweep->resume || sweep->output.format == SWEEP_JSON};
-    bool ok = words && sweep->kind->point_row(&task, &arena, row, &failure);
-    if (!ok && of_the_point(&failure))
-        ok = sweep_row_of_failure(grid, point, &failure, row, error);
-    else if (!ok)
+    bool ok = words && sweep->kind->point(&task, &arena, &answer, &failure);
+    if (!ok && of_the_point(&failure)) ok = true, answer = sweep_answer_of_failure(&failure, &arena);
+    if (ok)
+        ok = sweep_row_new(grid, point, &answer, row, error);
+    else
         *error = failure;
     arena_free(&arena);
     return ok;
@@ -132,16 +134,6 @@ static bool some_point_is_valid(const Sweep *sweep, Error *error) {
     return false;
 }
 
-static bool plan_all(const Sweep *sweep, const SweepLog *search_log, Error *error) {
-    bool ok = true;
-    for (int64_t point; ok && (point = search_log->next(search_log->of)) >= 0;) {
-        SweepText row = {0};
-        ok = plan_point(sweep, point, &row, error) && search_log->deliver(search_log->of, row.text, row.length, error);
-        free(row.text);
-    }
-    return ok;
-}
-
 /* ---- the queue of this process ---- */
 
 typedef struct {
@@ -161,7 +153,7 @@ static int64_t next_point(void *of) {
     while (search_log->next < header->grid.points) {
         int64_t point = search_log->order ? search_log->order[search_log->next] : search_log->next;
         search_log->next++;
-        if (sweep_shard_has(header, point) && !search_log->table.rows[point].line) return point;
+        if (sweep_shard_has(header, point) && !search_log->table.rows[point].json) return point;
     }
     return -1;
 }
@@ -200,25 +192,30 @@ static void show_progress(const SearchLog *search_log, const SweepRow *row) {
     char point[256], clean[256], step[NUMBER_TEXT_SIZE] = "";
     if (!search_log->progress) return;
     sweep_point_text(&search_log->sweep->header.grid, row->point, point, sizeof point);
-    if (row->has_plan) step_text(row->step_seconds, step);
+    double seconds = sweep_figure(row, search_log->sweep->header.grid.command ? "seconds" : "step_seconds");
+    if (seconds >= 0) step_text(seconds, step);
     fprintf(search_log->progress, "shardopt: %lld of %lld: %s: %s%s%s\n", (long long)search_log->done,
             (long long)search_log->wanted, clean_text(point, clean, sizeof clean), point_state_words(row->state),
             step[0] ? ", " : "", step);
 }
 
-static bool take_row(void *of, const char *row, size_t length, Error *error) {
-    SearchLog *search_log = of;
-    SweepRow read;
-    if (!sweep_row_read(&search_log->sweep->header.grid, (SweepLine){row, length, "sweep"}, search_log->table.arena,
-                        &read, error) ||
-        (search_log->resume.descriptor >= 0 &&
-         !interrupt_came(NULL) && /* a point that was cut short is planned again */
-         !sweep_resume_append(&search_log->resume, row, length, error)))
-        return false;
-    search_log->table.rows[read.point] = read;
+/* A point that was cut short is planned again: its row is not kept on the disk. Takes the row. */
+static bool keep_row(SearchLog *search_log, SweepRow *row, Error *error) {
+    if (search_log->resume.descriptor >= 0 && !interrupt_came(NULL) &&
+        !sweep_resume_append(&search_log->resume, row->line, row->length, error))
+        return sweep_rows_free(row, 1), false;
+    search_log->table.rows[row->point] = *row;
     search_log->done++;
-    show_progress(search_log, &read);
+    show_progress(search_log, row);
     return true;
+}
+
+/* The row of another rank. */
+static bool take_line(void *of, const char *line, size_t length, Error *error) {
+    SearchLog *search_log = of;
+    SweepRow row;
+    return sweep_row_read(&search_log->sweep->header.grid, line, length, "sweep", &row, error) &&
+           keep_row(search_log, &row, error);
 }
 
 /* The part file of --shard, in the points' order. */
@@ -231,7 +228,7 @@ static bool write_part(const SearchLog *search_log, FILE *out, Error *error) {
     fprintf(draft.file, "%s\n", header);
     for (int64_t i = 0; i < sweep->header.grid.points; i++) {
         const SweepRow *row = &search_log->table.rows[i];
-        if (!row->line) continue;
+        if (!row->json) continue;
         fwrite(row->line, 1, row->length, draft.file);
         fputc('\n', draft.file);
     }
@@ -248,7 +245,7 @@ static bool answer(const SearchLog *search_log, Streams streams, int *code, Erro
     }
     *code = EXIT_DONE;
     for (int64_t i = 0; i < grid->points; i++)
-        if (rows[i].line && rows[i].state == POINT_NOT_PROVEN) *code = EXIT_LIMIT;
+        if (rows[i].json && rows[i].state == POINT_NOT_PROVEN) *code = EXIT_LIMIT;
     return write_part(search_log, streams.out, error);
 }
 
@@ -262,7 +259,7 @@ static bool start_search_log(SearchLog *search_log, const Sweep *sweep, Streams 
         return false;
     for (int64_t i = 0; i < header->grid.points; i++) {
         search_log->wanted += sweep_shard_has(header, i);
-        search_log->done += search_log->table.rows[i].line != NULL;
+        search_log->done += search_log->table.rows[i].json != NULL;
     }
     int descriptor = fileno(streams.err);
     if (!sweep->output.quiet && descriptor >= 0 && isatty(descriptor)) search_log->progress = streams.err;
@@ -272,30 +269,27 @@ static bool start_search_log(SearchLog *search_log, const Sweep *sweep, Streams 
 /* After an interrupt the table has the points that were planned, and says of the others that they were not. */
 static bool fill_unplanned(SearchLog *search_log, Error *error) {
     const SweepGrid *grid = &search_log->sweep->header.grid;
-    Error unplanned = {0};
-    error_set(&unplanned, ERROR_INPUT, "sweep", "interrupted before this point");
-    for (int64_t point = 0; point < grid->points; point++) {
-        SweepText row = {0};
-        if (search_log->table.rows[point].line) continue;
-        bool ok = sweep_row_of_failure(grid, point, &unplanned, &row, error);
-        const char *line = ok ? arena_text(search_log->table.arena, row.text) : NULL;
-        ok = ok && (line || error_memory(error)) &&
-             sweep_row_read(grid, (SweepLine){line, row.length, "sweep"}, search_log->table.arena,
-                            &search_log->table.rows[point], error);
-        free(row.text);
-        if (!ok) return false;
+    bool ok = true;
+    for (int64_t point = 0; point < grid->points && ok; point++) {
+        PointAnswer answer = {.state = POINT_ERROR, .message = "sweep: interrupted before this point"};
+        SweepRow *row = &search_log->table.rows[point];
+        ok = row->json || sweep_row_new(grid, point, &answer, row, error);
     }
-    return true;
+    return ok;
 }
 
 /* This process plans all. The first interrupt ends it with what there is; a part of a sweep is worth nothing unless it
  * is whole, so that a sharded one ends at once. */
-static bool plan_alone(const Sweep *sweep, SearchLog *search_log, const SweepLog *own, bool *interrupted,
-                       Error *error) {
+static bool plan_alone(SearchLog *search_log, bool *interrupted, Error *error) {
+    const Sweep *sweep = search_log->sweep;
     InterruptScope scope;
-    if (sweep->sharded) return plan_all(sweep, own, error);
-    interrupt_begin(&scope);
-    bool ok = plan_all(sweep, own, error);
+    bool ok = true;
+    if (!sweep->sharded) interrupt_begin(&scope);
+    for (int64_t point; ok && (point = next_point(search_log)) >= 0;) {
+        SweepRow row;
+        ok = plan_point(sweep, point, &row, error) && keep_row(search_log, &row, error);
+    }
+    if (sweep->sharded) return ok;
     *interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
     return ok && (!*interrupted || fill_unplanned(search_log, error));
@@ -311,18 +305,19 @@ static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams str
     if (ok && sweep->answered) command_line_answered(&sweep->line, streams.out);
     ok = ok && (sweep->answered || start_search_log(&search_log, sweep, streams, arena, error));
     ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&search_log, arena, error));
-    SweepLog own = {&search_log, next_point, take_row};
+    SweepLog own = {&search_log, next_point, take_line};
     bool works = ok && !sweep->answered;
     const char *mark = works ? sweep_header_line(&sweep->header, arena) : "";
     if (!mark) works = ok = error_memory(error);
     if (crew.ranks > 1)
         ok = spread_serve(crew, works ? &own : NULL, mark, error) && ok;
     else if (works)
-        ok = plan_alone(sweep, &search_log, &own, &interrupted, error);
+        ok = plan_alone(&search_log, &interrupted, error);
     if (works && ok) ok = answer(&search_log, streams, &code, error);
     if (ok) command_advise(&sweep->line, streams.err);
     if (interrupted) code = EXIT_INTERRUPTED;
     sweep_resume_close(&search_log.resume);
+    sweep_table_free(&search_log.table);
     return ok ? code : exit_of_error(error);
 }
 
@@ -336,7 +331,13 @@ static int follow(int argc, char **argv, Arena *arena) {
     if (ok && !mark) ok = error_memory(&error);
     if (ok) {
         SweepLog remote = spread_remote(mark);
-        ok = plan_all(sweep, &remote, &error);
+        for (int64_t point; ok && (point = remote.next(remote.of)) >= 0;) {
+            SweepRow row;
+            ok = plan_point(sweep, point, &row, &error);
+            if (!ok) break;
+            ok = remote.deliver(remote.of, row.line, row.length, &error);
+            sweep_rows_free(&row, 1);
+        }
     }
     if (!ok) spread_fail(&error);
     return EXIT_DONE;

@@ -27,23 +27,25 @@ bool sweep_table_new(const SweepHeader *header, Arena *arena, SweepTable *out, E
     return (out->rows && out->origin) || error_memory(error);
 }
 
+void sweep_table_free(SweepTable *table) {
+    if (table->rows) sweep_rows_free(table->rows, table->header->grid.points);
+}
+
 bool sweep_shard_has(const SweepHeader *header, int64_t point) { return point % header->shards == header->shard - 1; }
 
-bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *line, size_t length, const char *where,
-                      const char *origin, Error *error) {
-    SweepRow row;
-    if (!sweep_row_read(&table->header->grid, (SweepLine){line, length, where}, table->arena, &row, error))
-        return false;
-    if (!sweep_shard_has(shard, row.point))
+/* Takes one row; a point that is known already, or is not of the `shard`, is an error. */
+static bool take(SweepTable *table, const SweepHeader *shard, SweepRow *row, const char *where, const char *origin,
+                 Error *error) {
+    long long point = row->point;
+    if (!sweep_shard_has(shard, point))
         return error_set(error, ERROR_INPUT, where,
-                         "has point %lld, which is not of shard %lld/%lld; give the file as "
-                         "it was written",
-                         (long long)row.point, (long long)shard->shard, (long long)shard->shards);
-    if (table->rows[row.point].line)
-        return error_set(error, ERROR_INPUT, where, "has point %lld again, which is in %.80s; give each once",
-                         (long long)row.point, table->origin[row.point] ? table->origin[row.point] : "this sweep");
-    table->rows[row.point] = row;
-    table->origin[row.point] = origin;
+                         "has point %lld, which is not of shard %lld/%lld; give the file as it was written", point,
+                         (long long)shard->shard, (long long)shard->shards);
+    if (table->rows[point].json)
+        return error_set(error, ERROR_INPUT, where, "has point %lld again, which is in %.80s; give each once", point,
+                         table->origin[point]);
+    table->rows[point] = *row;
+    table->origin[point] = origin;
     return true;
 }
 
@@ -102,7 +104,9 @@ static bool read_rows(const char *path, const char *text, size_t length, SweepTa
         char where[WHERE_SIZE];
         size_t size = (size_t)(end - text) - *used;
         snprintf(where, sizeof where, "%.160s:%ld", path, line);
-        if (!sweep_table_take(table, shard, text + *used, size, where, origin, error)) return false;
+        SweepRow row;
+        if (!sweep_row_read(&table->header->grid, text + *used, size, where, &row, error)) return false;
+        if (!take(table, shard, &row, where, origin, error)) return sweep_rows_free(&row, 1), false;
         *used += size + 1;
     }
     return true;
@@ -238,10 +242,11 @@ bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
 static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
     char clean[PROSE_SIZE];
     for (int64_t i = 0; i < grid->points; i++) {
+        const char *warning = sweep_says(&rows[i], "warning");
         int64_t before = 0;
-        while (before < i && strcmp(rows[before].warning, rows[i].warning) != 0) before++;
-        if (before == i && rows[i].warning[0])
-            fprintf(err, "shardopt: warning: %s\n", clean_text(rows[i].warning, clean, sizeof clean));
+        if (!warning[0]) continue;
+        while (before < i && strcmp(sweep_says(&rows[before], "warning"), warning) != 0) before++;
+        if (before == i) fprintf(err, "shardopt: warning: %s\n", clean_text(warning, clean, sizeof clean));
     }
 }
 
@@ -266,7 +271,7 @@ int sweep_exit(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goa
     bool any = false;
     for (int64_t i = 0; i < grid->points; i++) {
         if (rows[i].state == POINT_NOT_PROVEN) return EXIT_LIMIT;
-        any = any || rows[i].has_plan;
+        any = any || sweep_has_plan(&rows[i]);
     }
     if (any && sweep_goal_is(goal)) {
         SweepChoice choice;

@@ -6,7 +6,7 @@
 #include "search/cli/command.h"
 #include "search/sweep/sweep.h"
 
-/* The rows of a grid that are known: rows[point].line is NULL where one is not. */
+/* The rows of a grid that are known: rows[point].json is NULL where one is not. sweep_table_free() ends them. */
 typedef struct {
     const SweepHeader *header; /* the grid's */
     SweepRow *rows;            /* header->grid.points of them */
@@ -14,13 +14,10 @@ typedef struct {
     Arena *arena;
 } SweepTable;
 bool sweep_table_new(const SweepHeader *header, Arena *arena, SweepTable *out, Error *error);
+void sweep_table_free(SweepTable *table); /* of a zeroed one too */
 
 /* Whether a point is of a header's shard. */
 bool sweep_shard_has(const SweepHeader *header, int64_t point);
-
-/* Takes one row; a point that is known already, or is not of the `shard`, is an error. */
-bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *line, size_t length, const char *where,
-                      const char *origin, Error *error);
 
 /* What a part says of itself: its header. For the first of several, whose grid makes the table. */
 bool sweep_part_header(const char *path, Arena *arena, SweepHeader *out, Error *error);

@@ -8,6 +8,7 @@
 #include "search/serving/options/served.h"
 #include "search/serving/report/serving_report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +49,7 @@ static const char *warning_of(const Request *request, Arena *arena) {
     return kept;
 }
 
-bool training_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+bool training_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     Report *report = ARENA_NEW(arena, Report, 1);
     if (!report) return error_memory(failure);
     Request *request = request_of(point->words, arena, failure);
@@ -57,7 +58,17 @@ bool training_point_row(const SweepPoint *point, Arena *arena, SweepText *row, E
     if (!warning) return error_memory(failure);
     if (!sweep_search(request, arena, report, failure) || !data_files_name(report, arena, failure)) return false;
     snprintf(report->data_sha256, sizeof report->data_sha256, "%s", point->data_sha256);
-    return sweep_row_of_report(point->grid, point->point, report, warning, row, failure);
+    if (!sweep_answer_of_report(report, arena, out, failure)) return false;
+    out->warning = warning;
+    return true;
+}
+
+/* A point owns nothing unless it has both its trees. */
+static bool take_trees(bool ok, cJSON *best, cJSON *report, PointAnswer *out, Error *failure) {
+    if (ok && report) return out->best = best, out->report = report, true;
+    cJSON_Delete(best);
+    cJSON_Delete(report);
+    return error_memory(failure);
 }
 
 /* ---- serving ---- */
@@ -68,28 +79,26 @@ int64_t serving_point_chips(const Options *words, Arena *arena, Error *failure) 
     return serving_question(words, arena, request, failure) ? request->question.machine.mesh.chips : 0;
 }
 
-static bool write_served(const SweepPoint *point, const Served *served, SweepText *row, Error *failure) {
-    const ServingAnswer *answer = &served->answer;
-    SweepRow out = {.point = point->point,
-                    .state = !answer->count.complete ? POINT_NOT_PROVEN
-                             : answer->has_best      ? POINT_OK
-                                                     : POINT_NO_PLAN,
-                    .message = answer->has_best || answer->front.count == 0 ? "" : "no point keeps the limits",
-                    .warning = "",
-                    .has_plan = answer->has_best};
-    PointRecord record;
-    if (answer->has_best) {
-        point_record(&served->report, &answer->best, 0, &record);
-        fields_fill(sweep_fields(point->grid), &out, POINT_FIELDS, &record);
-    }
-    cJSON *report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
-    return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);
-}
-
-bool serving_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+bool serving_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     Served *served = ARENA_NEW(arena, Served, 1);
     if (!served) return error_memory(failure);
-    bool ok = serve(point->words, arena, served, failure) && write_served(point, served, row, failure);
+    bool ok = serve(point->words, arena, served, failure);
+    if (ok) {
+        const ServingAnswer *answer = &served->answer;
+        PointRecord record;
+        cJSON *best = NULL, *report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
+        *out = (PointAnswer){.state = !answer->count.complete ? POINT_NOT_PROVEN
+                                      : answer->has_best      ? POINT_OK
+                                                              : POINT_NO_PLAN,
+                             .message =
+                                 answer->has_best || answer->front.count == 0 ? NULL : "no point keeps the limits"};
+        if (answer->has_best) {
+            point_record(&served->report, &answer->best, 0, &record);
+            best = cJSON_CreateObject();
+            ok = sweep_add_best(best, sweep_fields(point->grid), POINT_FIELDS, &record);
+        }
+        ok = take_trees(ok, best, report, out, failure);
+    }
     served_free(served);
     return ok;
 }
@@ -102,37 +111,33 @@ int64_t rl_point_chips(const Options *words, Arena *arena, Error *failure) {
     return rl_question(words, arena, question, failure) ? question->chips + question->rollout_only : 0;
 }
 
-/* What `rl` says with the same options. */
-static bool write_step(const SweepPoint *point, const RlQuestion *question, const RlAnswer *answer,
-                       const Recipes *recipes, SweepText *row, Error *failure) {
-    const RlStep *best = &answer->best[answer->first];
+static bool add_step(cJSON *to, const RlQuestion *question, const RlStep *best) {
     char split[RL_WORDS_SIZE], trainer[RL_WORDS_SIZE], rollout[RL_WORDS_SIZE];
-    const char *warning = question->answers.left_out ? question->answers.left_out : question->calls_left_out;
-    SweepRow out = {.point = point->point,
-                    .state = answer->found ? POINT_OK : POINT_NO_PLAN,
-                    .message = answer->found ? "" : rl_lack_words(answer),
-                    .warning = warning ? warning : "",
-                    .has_plan = answer->found};
-    if (answer->found) {
-        out.plan = split_short(best, split);
-        out.trainer = trainer_degrees(&best->trainer, trainer);
-        out.rollout = rollout_degrees(&best->rollout, rollout);
-        out.chips = question->chips + question->rollout_only;
-        out.train_chips = best->train_chips, out.rollout_chips = best->rollout_chips;
-        out.step_seconds = best->seconds;
-        out.tokens_per_hour = rl_tokens_per_hour(question, best);
-        out.cost_usd = rl_usd_per_step(question, best);
-    }
-    cJSON *report = point->keeps_report ? rl_json(question, answer, recipes) : cJSON_CreateObject();
-    return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);
+    double usd = rl_usd_per_step(question, best);
+    return to && json_add_text(to, "plan", split_short(best, split)) &&
+           json_add_text(to, "trainer", trainer_degrees(&best->trainer, trainer)) &&
+           json_add_text(to, "rollout", rollout_degrees(&best->rollout, rollout)) &&
+           json_add_whole(to, "chips", question->chips + question->rollout_only) &&
+           json_add_whole(to, "train_chips", best->train_chips) &&
+           json_add_whole(to, "rollout_chips", best->rollout_chips) && json_add_real(to, "seconds", best->seconds) &&
+           json_add_real(to, "tokens_per_hour", rl_tokens_per_hour(question, best)) &&
+           json_add_real(to, "usd", usd >= 0 ? usd : NAN);
 }
 
-bool rl_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+bool rl_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     RlQuestion *question = ARENA_NEW(arena, RlQuestion, 1);
     RlAnswer *answer = ARENA_NEW(arena, RlAnswer, 1);
     Recipes recipes = {0};
     if (!question || !answer) return error_memory(failure);
-    return rl_question(point->words, arena, question, failure) && rl_answer(question, arena, answer, failure) &&
-           (!point->keeps_report || !answer->found || recipes_price(question, arena, &recipes, failure)) &&
-           write_step(point, question, answer, &recipes, row, failure);
+    if (!rl_question(point->words, arena, question, failure) || !rl_answer(question, arena, answer, failure) ||
+        (point->keeps_report && answer->found && !recipes_price(question, arena, &recipes, failure)))
+        return false;
+    *out = (PointAnswer){.state = answer->found ? POINT_OK : POINT_NO_PLAN,
+                         .message = answer->found ? NULL : rl_lack_words(answer),
+                         .warning =
+                             question->answers.left_out ? question->answers.left_out : question->calls_left_out};
+    cJSON *best = answer->found ? cJSON_CreateObject() : NULL;
+    cJSON *report = point->keeps_report ? rl_json(question, answer, &recipes) : cJSON_CreateObject();
+    return take_trees(!answer->found || add_step(best, question, &answer->best[answer->first]), best, report, out,
+                      failure);
 }
