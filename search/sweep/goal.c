@@ -106,7 +106,8 @@ void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const Sweep
     if (choice.reach > 0 || choice.soonest < 0) return;
     const SweepRow *soonest = &rows[choice.soonest];
     sweep_point_text(grid, soonest->point, point, sizeof point);
-    prose_add(to, " The soonest is %s: %s", point[0] ? clean_text(point, clean, sizeof clean) : sweep_says(soonest, "best.machine"),
+    prose_add(to, " The soonest is %s: %s",
+              point[0] ? clean_text(point, clean, sizeof clean) : sweep_says(soonest, "best.machine"),
               duration_text(seconds_of(soonest), deadline));
     double least = least_usd(soonest);
     if (least >= 0) prose_add(to, ", $%s", number_short(least, usd));
@@ -138,23 +139,23 @@ static int training_number(const SweepGrid *grid, int64_t point) {
 typedef struct {
     int training;
     double seconds, usd; /* usd not above 0: no price is known */
-} Offer;
+} Priced;
 
 /* Whether `a` keeps `b` from the front; `first`: `a` comes first. */
-static bool beats(const Offer *a, const Offer *b, bool first) {
+static bool beats(const Priced *a, const Priced *b, bool first) {
     return a->training == b->training && a->usd > 0 && a->usd <= b->usd && a->seconds <= b->seconds &&
            (a->usd < b->usd || a->seconds < b->seconds || first);
 }
 
 const bool *sweep_front(const SweepGrid *grid, const SweepRow *rows, Arena *arena) {
-    Offer *offers = ARENA_NEW(arena, Offer, (size_t)grid->points);
+    Priced *points = ARENA_NEW(arena, Priced, (size_t)grid->points);
     bool *front = ARENA_NEW(arena, bool, (size_t)grid->points);
-    if (!offers || !front) return NULL;
+    if (!points || !front) return NULL;
     for (int64_t i = 0; i < grid->points; i++)
-        offers[i] = (Offer){training_number(grid, i), seconds_of(&rows[i]), usd_of(&rows[i], false)};
+        points[i] = (Priced){training_number(grid, i), seconds_of(&rows[i]), usd_of(&rows[i], false)};
     for (int64_t i = 0; i < grid->points; i++) {
-        front[i] = offers[i].usd > 0;
-        for (int64_t j = 0; j < grid->points && front[i]; j++) front[i] = !beats(&offers[j], &offers[i], j < i);
+        front[i] = points[i].usd > 0;
+        for (int64_t j = 0; j < grid->points && front[i]; j++) front[i] = !beats(&points[j], &points[i], j < i);
     }
     return front;
 }

@@ -116,19 +116,21 @@ bool sweep_answer_of_report(const Report *report, Arena *arena, PointAnswer *out
     message_of(report, state, message, sizeof message);
     *out = (PointAnswer){.state = state, .message = arena_text(arena, message), .report = report_json(report, error)};
     if (!out->report) return false;
-    bool ok = out->message != NULL;
-    if (ok && result->plan_count > 0) {
-        PlanRecord record;
-        plan_record(report->request, &result->plans[0], 1, &record);
-        out->best = cJSON_CreateObject();
-        ok = sweep_add_best(out->best, PLAN_ROW, PLAN_FIELDS, &record) &&
-             add_price_source(out->best, "price_source", &chip->usd_per_chip_hour, arena) &&
-             add_price_source(out->best, "reserved_price_source", &chip->usd_per_chip_hour_reserved, arena);
-    }
-    if (ok) return true;
-    cJSON_Delete(out->best);
-    cJSON_Delete(out->report);
-    return error_memory(error);
+    if (!out->message) return error_memory(error);
+    if (result->plan_count == 0) return true;
+    PlanRecord record;
+    plan_record(report->request, &result->plans[0], 1, &record);
+    out->best = cJSON_CreateObject();
+    return (sweep_add_best(out->best, PLAN_ROW, PLAN_FIELDS, &record) &&
+            add_price_source(out->best, "price_source", &chip->usd_per_chip_hour, arena) &&
+            add_price_source(out->best, "reserved_price_source", &chip->usd_per_chip_hour_reserved, arena)) ||
+           error_memory(error);
+}
+
+void point_answer_free(PointAnswer *answer) {
+    cJSON_Delete(answer->best);
+    cJSON_Delete(answer->report);
+    *answer = (PointAnswer){0};
 }
 
 PointAnswer sweep_answer_of_failure(const Error *failure, Arena *arena) {
@@ -212,20 +214,14 @@ static bool check_text(const cJSON *json, const char *key, const char *where, Er
 }
 
 static bool check_varies(const SweepGrid *grid, int64_t point, const cJSON *json, const char *where, Error *error) {
-    const cJSON *value = json_at(json, "varies");
-    if (!cJSON_IsObject(value)) return odd(where, "varies", error);
-    value = value->child;
-    for (int i = 0; i < grid->option_count; i++) {
-        if (grid->options[i].count == 1) continue;
-        if (!cJSON_IsString(value) || strcmp(value->string, grid->options[i].option) != 0 ||
-            strcmp(value->valuestring, sweep_value(grid, point, i)) != 0)
-            return error_set(error, ERROR_INPUT, where,
-                             "varies does not match point %lld of the grid; give the file "
-                             "as it was written",
+    cJSON *expected = cJSON_CreateObject();
+    bool made = expected && add_varies(expected, grid, point);
+    bool same = made && cJSON_Compare(json_at(json, "varies"), json_at(expected, "varies"), true);
+    cJSON_Delete(expected);
+    if (!made) return error_memory(error);
+    return same || error_set(error, ERROR_INPUT, where,
+                             "varies does not match point %lld of the grid; give the file as it was written",
                              (long long)point);
-        value = value->next;
-    }
-    return !value || odd(where, "varies", error);
 }
 
 static bool check_best(const SweepGrid *grid, const cJSON *best, const char *where, Error *error) {

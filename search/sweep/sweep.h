@@ -66,7 +66,7 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
 /* A figure of a best plan: a member of "best" in a row, a column of CSV, and, where it has a name, of the table that
  * people see; all in the order of these. {0} ends them. */
 typedef struct {
-    const char *key; /* in "best", and as a column; the flat name of the same figure of a plan or point (base/text/field.h) */
+    const char *key; /* in "best", and as a column; in base/text/field.h the flat name of the same figure */
     FieldType type;
     FieldRule rule; /* FIELD_ALWAYS or FIELD_OR_NULL: a cost where no price is known */
     bool in_json_alone;
@@ -88,9 +88,9 @@ typedef struct {
     struct cJSON *best;   /* the figures of sweep_fields(); NULL: there is no plan */
     struct cJSON *report; /* NULL: there is none */
 } PointAnswer;
+void point_answer_free(PointAnswer *answer); /* of a zeroed one too; its texts are others' */
 
-/* `best` and `report` of a report, and its state; false: *error says why, and `out` owns nothing. Texts lie in the
- * arena. */
+/* Its texts lie in the arena. False: *error says why; what is there already stays the caller's to free. */
 bool sweep_answer_of_report(const Report *report, Arena *arena, PointAnswer *out, Error *error);
 /* Of a point that is no request: `failure` says why. */
 PointAnswer sweep_answer_of_failure(const Error *failure, Arena *arena);

@@ -21,6 +21,7 @@ typedef struct {
     const SweepGoal *goal;
     const char **result; /* of each point: what it is under the goal, or the number of its error; NULL: neither */
     Arena arena;
+    bool is_priced;
     Prose first, last; /* what is swept, and what has come of it */
 } SweepView;
 
@@ -33,17 +34,13 @@ static bool is_priced(const SweepView *view, const SweepField *cost) {
     return false;
 }
 
-/* The fields that a form has, in the arena, and a last one without a key: CSV all that are not of JSON alone, people
- * those with a name, a cost where one is known. NULL: memory is out. */
-static const SweepField *fields_of(SweepView *view, bool csv) {
-    const SweepField *all = sweep_fields(view->grid);
-    int count = 0;
-    for (const SweepField *field = all; field->key; field++) count++;
-    SweepField *some = ARENA_NEW(&view->arena, SweepField, (size_t)count + 1), *next = some;
-    for (const SweepField *field = all; some && field->key; field++)
-        if (csv ? !field->in_json_alone : field->name && (field->rule != FIELD_OR_NULL || is_priced(view, field)))
-            *next++ = *field;
-    return some;
+/* The next field that a form has: CSV has all that are not of JSON alone, people those with a name, a cost where one is
+ * known. NULL: there is none. */
+static const SweepField *next_field(const SweepView *view, const SweepField *field, bool csv) {
+    for (field = field ? field + 1 : sweep_fields(view->grid); field->key; field++)
+        if (csv ? !field->in_json_alone : field->name && (field->rule == FIELD_ALWAYS || view->is_priced))
+            return field;
+    return NULL;
 }
 
 /* A column of a plan may have the name of an option: that of the option says so in CSV. */
@@ -53,8 +50,9 @@ static const char *option_heading(SweepView *view, const char *option, bool csv)
     return option;
 }
 
-static Table begin_table(SweepView *view, const SweepField *fields, bool csv) {
+static Table begin_table(SweepView *view, bool csv) {
     const SweepGrid *grid = view->grid;
+    const SweepField *field = NULL;
     Table table = table_new(&view->arena, "Every point of the grid with its best plan", NULL);
     if (csv) table_column(&table, "point", true);
     for (int i = 0; i < grid->option_count; i++) {
@@ -63,7 +61,8 @@ static Table begin_table(SweepView *view, const SweepField *fields, bool csv) {
         table_column(&table, heading ? heading : "", false);
     }
     if (csv) table_column(&table, "state", false);
-    for (; fields->key; fields++) table_column(&table, csv ? fields->key : fields->name, fields->type != FIELD_TEXT);
+    while ((field = next_field(view, field, csv)) != NULL)
+        table_column(&table, csv ? field->key : field->name, field->type != FIELD_TEXT);
     if (csv && sweep_goal_is(view->goal)) table_column(&table, "goal", false);
     table_column(&table, csv ? "message" : "result", false);
     for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
@@ -87,8 +86,9 @@ static void add_figure(Table *table, const SweepField *field, const SweepRow *ro
         add_text(table, field->unit ? field->unit(value->valuedouble, text) : "", csv);
 }
 
-static void add_row(SweepView *view, const SweepField *fields, int64_t point, bool csv, Table *table) {
+static void add_row(const SweepView *view, int64_t point, bool csv, Table *table) {
     const SweepGrid *grid = view->grid;
+    const SweepField *field = NULL;
     const SweepRow *row = &view->rows[point];
     const char *message = sweep_says(row, "message"), *result = view->result[point];
     char words[CELL_SIZE];
@@ -96,7 +96,7 @@ static void add_row(SweepView *view, const SweepField *fields, int64_t point, bo
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) add_text(table, sweep_value(grid, point, i), csv);
     if (csv) add_text(table, point_state_name(row->state), csv);
-    for (; fields->key; fields++) add_figure(table, fields, row, csv);
+    while ((field = next_field(view, field, csv)) != NULL) add_figure(table, field, row, csv);
     if (csv && sweep_goal_is(view->goal)) add_text(table, result ? result : "", csv);
     snprintf(words, sizeof words, "%s%s%s", point_state_words(row->state), message[0] ? ": " : "", message);
     add_text(table, csv ? message : result ? result : words, csv);
@@ -104,10 +104,10 @@ static void add_row(SweepView *view, const SweepField *fields, int64_t point, bo
 
 /* Every point a row. False: memory is out. */
 static bool fill_table(SweepView *view, bool csv, Table *table) {
-    const SweepField *fields = fields_of(view, csv);
-    if (!fields) return false;
-    *table = begin_table(view, fields, csv);
-    for (int64_t point = 0; point < view->grid->points; point++) add_row(view, fields, point, csv, table);
+    for (const SweepField *field = sweep_fields(view->grid); field->key; field++)
+        if (field->name && field->rule == FIELD_OR_NULL) view->is_priced = is_priced(view, field);
+    *table = begin_table(view, csv);
+    for (int64_t point = 0; point < view->grid->points; point++) add_row(view, point, csv, table);
     return !table->failed;
 }
 

@@ -55,10 +55,9 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
     *header = (SweepHeader){.version = program_version(), .shard = 1, .shards = 1};
     out->sharded = text[OPTION_SHARD] != NULL;
     out->resume = text[OPTION_RESUME];
-    out->output.quiet = text[OPTION_QUIET] != NULL;
-    out->output.path = text[OPTION_OUTPUT];
-    if (!sweep_format_parse(text[OPTION_FORMAT], &out->output.format, error)) return false;
-    if (!sweep_goal_read(text[OPTION_DEADLINE], text[OPTION_BUDGET], &out->output.goal, error)) return false;
+    const SweepOutputWords output = {text[OPTION_FORMAT], text[OPTION_OUTPUT], text[OPTION_QUIET],
+                                     text[OPTION_DEADLINE], text[OPTION_BUDGET]};
+    if (!sweep_output_read(&output, &out->output, error)) return false;
     if (out->sharded && sweep_goal_is(&out->output.goal))
         return error_set(error, ERROR_INPUT, text[OPTION_DEADLINE] ? "--deadline" : "--budget",
                          "is of the whole sweep; give it to `shardopt merge`");
@@ -66,8 +65,6 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
         return error_set(error, ERROR_INPUT, "--format",
                          "is of the whole sweep, and a part has its own; give it to "
                          "`shardopt merge`");
-    if (out->output.path && out->output.path[0] == '\0')
-        return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
     if (out->resume && out->resume[0] == '\0')
         return error_set(error, ERROR_INPUT, "--resume", "is empty; give a file");
     if ((out->sharded && !read_shard(text[OPTION_SHARD], header, error)) ||
@@ -92,20 +89,16 @@ static Options *words_of(const Sweep *sweep, int64_t point, Arena *arena, Error 
     return words;
 }
 
-static int64_t chips_of(const Sweep *sweep, int64_t point, Arena *arena, Error *failure) {
-    const Options *words = words_of(sweep, point, arena, failure);
-    return words ? sweep->kind->point_chips(words, arena, failure) : 0;
-}
-
 static bool plan_point(const Sweep *sweep, int64_t point, SweepRow *row, Error *error) {
     const SweepGrid *grid = &sweep->header.grid;
     Arena arena = {0};
     Error failure = {0};
-    PointAnswer answer;
+    PointAnswer answer = {0};
     const Options *words = words_of(sweep, point, &arena, &failure);
     const SweepPoint task = {grid, point, words, sweep->header.data_sha256,
                              sweep->sharded || sweep->resume || sweep->output.format == SWEEP_JSON};
     bool ok = words && sweep->kind->point(&task, &arena, &answer, &failure);
+    if (!ok) point_answer_free(&answer);
     if (!ok && of_the_point(&failure)) ok = true, answer = sweep_answer_of_failure(&failure, &arena);
     if (ok)
         ok = sweep_row_new(grid, point, &answer, row, error);
@@ -113,25 +106,6 @@ static bool plan_point(const Sweep *sweep, int64_t point, SweepRow *row, Error *
         *error = failure;
     arena_free(&arena);
     return ok;
-}
-
-/* What no point can do with is an error of the sweep: that of the first. */
-static bool some_point_is_valid(const Sweep *sweep, Error *error) {
-    Error first = {0};
-    for (int64_t point = 0; point < sweep->header.grid.points; point++) {
-        Arena arena = {0};
-        Error failure = {0};
-        bool valid = chips_of(sweep, point, &arena, &failure) > 0;
-        arena_free(&arena);
-        if (valid) return true;
-        if (!of_the_point(&failure)) {
-            *error = failure;
-            return false;
-        }
-        if (point == 0) first = failure;
-    }
-    *error = first;
-    return false;
 }
 
 /* ---- the queue of this process ---- */
@@ -168,21 +142,29 @@ static int by_size(const void *a, const void *b) {
     return (x->point > y->point) - (x->point < y->point);
 }
 
-/* Points on most chips first, since they take longest, and ranks would wait for one that was begun last. */
-static bool order_by_size(SearchLog *search_log, Arena *arena, Error *error) {
-    enum { SIZED_MAX = 1000 }; /* some milliseconds each */
+/* What no point can do with is an error of the sweep: that of the first. `all`: looks at every point, and has those on
+ * most chips planned first, since they take longest, and ranks would wait for one that was begun last. */
+static bool look_at_points(SearchLog *search_log, bool all, Arena *arena, Error *error) {
     const Sweep *sweep = search_log->sweep;
     int64_t points = sweep->header.grid.points;
-    if (points > SIZED_MAX) return true;
+    bool some = false;
+    Error first = {0};
     Size *sizes = ARENA_NEW(arena, Size, (size_t)points);
-    search_log->order = ARENA_NEW(arena, int64_t, (size_t)points);
-    if (!sizes || !search_log->order) return error_memory(error);
-    for (int64_t point = 0; point < points; point++) {
+    if (!sizes) return error_memory(error);
+    for (int64_t point = 0; point < points && (all || !some); point++) {
         Arena own = {0};
         Error failure = {0};
-        sizes[point] = (Size){chips_of(sweep, point, &own, &failure), point};
+        const Options *words = words_of(sweep, point, &own, &failure);
+        sizes[point] = (Size){words ? sweep->kind->point_chips(words, &own, &failure) : 0, point};
         arena_free(&own);
+        some = some || sizes[point].chips > 0;
+        if (!some && !of_the_point(&failure)) return *error = failure, false;
+        if (point == 0) first = failure;
     }
+    if (!some) return *error = first, false;
+    if (!all) return true;
+    search_log->order = ARENA_NEW(arena, int64_t, (size_t)points);
+    if (!search_log->order) return error_memory(error);
     qsort(sizes, (size_t)points, sizeof *sizes, by_size);
     for (int64_t i = 0; i < points; i++) search_log->order[i] = sizes[i].point;
     return true;
@@ -251,10 +233,13 @@ static bool answer(const SearchLog *search_log, Streams streams, int *code, Erro
 
 /* ---- ranks ---- */
 
-static bool start_search_log(SearchLog *search_log, const Sweep *sweep, Streams streams, Arena *arena, Error *error) {
+static bool start_search_log(SearchLog *search_log, SweepCrew crew, Streams streams, Arena *arena, Error *error) {
+    enum { SIZED_MAX = 1000 }; /* some milliseconds each */
+    const Sweep *sweep = search_log->sweep;
     const SweepHeader *header = &sweep->header;
-    *search_log = (SearchLog){.sweep = sweep, .resume = {.descriptor = -1}};
-    if (!some_point_is_valid(sweep, error) || !sweep_table_new(header, arena, &search_log->table, error)) return false;
+    if (!look_at_points(search_log, crew.ranks > 1 && header->grid.points <= SIZED_MAX, arena, error) ||
+        !sweep_table_new(header, arena, &search_log->table, error))
+        return false;
     if (sweep->resume && !sweep_resume_open(sweep->resume, &search_log->table, &search_log->resume, error))
         return false;
     for (int64_t i = 0; i < header->grid.points; i++) {
@@ -298,13 +283,12 @@ static bool plan_alone(SearchLog *search_log, bool *interrupted, Error *error) {
 /* Rank 0, or the only process: keeps the queue, and prints. */
 static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams streams, Error *error) {
     Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
-    SearchLog search_log = {.resume = {.descriptor = -1}};
+    SearchLog search_log = {.sweep = sweep, .resume = {.descriptor = -1}};
     int code = EXIT_DONE;
     bool interrupted = false;
     bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
     if (ok && sweep->answered) command_line_answered(&sweep->line, streams.out);
-    ok = ok && (sweep->answered || start_search_log(&search_log, sweep, streams, arena, error));
-    ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&search_log, arena, error));
+    ok = ok && (sweep->answered || start_search_log(&search_log, crew, streams, arena, error));
     SweepLog own = {&search_log, next_point, take_line};
     bool works = ok && !sweep->answered;
     const char *mark = works ? sweep_header_line(&sweep->header, arena) : "";

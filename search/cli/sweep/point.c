@@ -63,14 +63,6 @@ bool training_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Err
     return true;
 }
 
-/* A point owns nothing unless it has both its trees. */
-static bool take_trees(bool ok, cJSON *best, cJSON *report, PointAnswer *out, Error *failure) {
-    if (ok && report) return out->best = best, out->report = report, true;
-    cJSON_Delete(best);
-    cJSON_Delete(report);
-    return error_memory(failure);
-}
-
 /* ---- serving ---- */
 
 int64_t serving_point_chips(const Options *words, Arena *arena, Error *failure) {
@@ -79,26 +71,23 @@ int64_t serving_point_chips(const Options *words, Arena *arena, Error *failure) 
     return serving_question(words, arena, request, failure) ? request->question.machine.mesh.chips : 0;
 }
 
+static bool answer_of_served(const SweepPoint *point, const Served *served, PointAnswer *out) {
+    const ServingAnswer *answer = &served->answer;
+    out->state = !answer->count.complete ? POINT_NOT_PROVEN : answer->has_best ? POINT_OK : POINT_NO_PLAN;
+    if (!answer->has_best && answer->front.count > 0) out->message = "no point keeps the limits";
+    out->report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
+    if (!answer->has_best) return out->report != NULL;
+    PointRecord record;
+    point_record(&served->report, &answer->best, 0, &record);
+    out->best = cJSON_CreateObject();
+    return out->report && sweep_add_best(out->best, sweep_fields(point->grid), POINT_FIELDS, &record);
+}
+
 bool serving_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     Served *served = ARENA_NEW(arena, Served, 1);
     if (!served) return error_memory(failure);
-    bool ok = serve(point->words, arena, served, failure);
-    if (ok) {
-        const ServingAnswer *answer = &served->answer;
-        PointRecord record;
-        cJSON *best = NULL, *report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
-        *out = (PointAnswer){.state = !answer->count.complete ? POINT_NOT_PROVEN
-                                      : answer->has_best      ? POINT_OK
-                                                              : POINT_NO_PLAN,
-                             .message =
-                                 answer->has_best || answer->front.count == 0 ? NULL : "no point keeps the limits"};
-        if (answer->has_best) {
-            point_record(&served->report, &answer->best, 0, &record);
-            best = cJSON_CreateObject();
-            ok = sweep_add_best(best, sweep_fields(point->grid), POINT_FIELDS, &record);
-        }
-        ok = take_trees(ok, best, report, out, failure);
-    }
+    bool ok = serve(point->words, arena, served, failure) &&
+              (answer_of_served(point, served, out) || error_memory(failure));
     served_free(served);
     return ok;
 }
@@ -132,12 +121,11 @@ bool rl_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *fa
     if (!rl_question(point->words, arena, question, failure) || !rl_answer(question, arena, answer, failure) ||
         (point->keeps_report && answer->found && !recipes_price(question, arena, &recipes, failure)))
         return false;
-    *out = (PointAnswer){.state = answer->found ? POINT_OK : POINT_NO_PLAN,
-                         .message = answer->found ? NULL : rl_lack_words(answer),
-                         .warning =
-                             question->answers.left_out ? question->answers.left_out : question->calls_left_out};
-    cJSON *best = answer->found ? cJSON_CreateObject() : NULL;
-    cJSON *report = point->keeps_report ? rl_json(question, answer, &recipes) : cJSON_CreateObject();
-    return take_trees(!answer->found || add_step(best, question, &answer->best[answer->first]), best, report, out,
-                      failure);
+    out->state = answer->found ? POINT_OK : POINT_NO_PLAN;
+    out->message = answer->found ? NULL : rl_lack_words(answer);
+    out->warning = question->answers.left_out ? question->answers.left_out : question->calls_left_out;
+    out->report = point->keeps_report ? rl_json(question, answer, &recipes) : cJSON_CreateObject();
+    if (answer->found) out->best = cJSON_CreateObject();
+    return (out->report && (!answer->found || add_step(out->best, question, &answer->best[answer->first]))) ||
+           error_memory(failure);
 }

@@ -17,6 +17,7 @@ typedef struct {
 typedef int64_t PointChips(const Options *words, Arena *arena, Error *failure);
 PointChips training_point_chips, serving_point_chips, rl_point_chips;
 
-/* Plans it; texts lie in the arena. False: *failure says why there is no answer, and `out` owns nothing. */
+/* Plans it; texts lie in the arena. False: *failure says why there is no answer; in either case `out`, which begins
+ * zeroed, is the caller's to free. */
 typedef bool PointSearch(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure);
 PointSearch training_point, serving_point, rl_point;
