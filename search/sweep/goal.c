@@ -79,18 +79,24 @@ char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepCh
     return text;
 }
 
-static void add_buy(const SweepGrid *grid, const SweepRow *row, bool reserved, Prose *to) {
-    char point[256], clean[256], days[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], source[PROSE_SIZE];
+/* What varies, else the machine. */
+static const char *point_name(const SweepGrid *grid, const SweepRow *row, char name[256]) {
+    char point[256];
     sweep_point_text(grid, row->point, point, sizeof point);
+    return point[0] ? clean_text(point, name, 256) : sweep_says(row, "best.machine");
+}
+
+static void add_buy(const SweepGrid *grid, const SweepRow *row, bool reserved, Prose *to) {
+    char name[256], days[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], source[PROSE_SIZE];
     prose_add(to, " Cheapest %s: %s, %s, $%s (price: %s).", reserved ? "reserved" : "on demand",
-              point[0] ? clean_text(point, clean, sizeof clean) : sweep_says(row, "best.machine"),
-              duration_text(seconds_of(row), days), number_short(usd_of(row, reserved), usd),
+              point_name(grid, row, name), duration_text(seconds_of(row), days),
+              number_short(usd_of(row, reserved), usd),
               clean_text(sweep_says(row, reserved ? "best.reserved_price_source" : "best.price_source"), source,
                          sizeof source));
 }
 
 void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, Prose *to) {
-    char deadline[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE], point[256], clean[256];
+    char deadline[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE], name[256];
     SweepChoice choice;
     sweep_choose(grid, rows, goal, &choice);
     prose_add(to, "%s %s", number_grouped(choice.reach, number), choice.reach == 1 ? "point ends" : "points end");
@@ -105,11 +111,9 @@ void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const Sweep
     }
     if (choice.reach > 0 || choice.soonest < 0) return;
     const SweepRow *soonest = &rows[choice.soonest];
-    sweep_point_text(grid, soonest->point, point, sizeof point);
-    prose_add(to, " The soonest is %s: %s",
-              point[0] ? clean_text(point, clean, sizeof clean) : sweep_says(soonest, "best.machine"),
-              duration_text(seconds_of(soonest), deadline));
     double least = least_usd(soonest);
+    prose_add(to, " The soonest is %s: %s", point_name(grid, soonest, name),
+              duration_text(seconds_of(soonest), deadline));
     if (least >= 0) prose_add(to, ", $%s", number_short(least, usd));
     prose_add(to, ".");
 }

@@ -113,7 +113,8 @@ static bool read_header(const cJSON *json, const char *where, Arena *arena, Swee
     if (!cJSON_IsObject(grid)) grid = NULL;
     if (!json_text(json, "format", where, format, sizeof format, error)) return false;
     if (strcmp(format, FORMAT_NAME) != 0)
-        return error_set(error, ERROR_INPUT, where, "format is \"%s\"; give a file written by `shardopt sweep`", format);
+        return error_set(error, ERROR_INPUT, where, "format is \"%s\"; give a file written by `shardopt sweep`",
+                         format);
     if (!json_whole(json, "format_version", 1, 1, where, &format_version, error) ||
         !json_text(json, "data_sha256", where, out->data_sha256, sizeof out->data_sha256, error) ||
         !json_text(json, "files_sha256", where, out->files_sha256, sizeof out->files_sha256, error) ||

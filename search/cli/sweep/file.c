@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static const size_t PART_BYTES_MAX = (size_t)1 << 30;
@@ -184,20 +183,19 @@ static bool fail(Error *error, const char *path, const char *what) {
     return error_set(error, ERROR_IO, path, "%s: %s", what, strerror(errno));
 }
 
-static bool append(int descriptor, const char *line, size_t length) {
-    struct iovec rest[2] = {{(void *)line, length}, {(void *)"\n", 1}};
-    while (rest[1].iov_len > 0) {
-        ssize_t written = writev(descriptor, rest, 2);
+static bool write_all(int descriptor, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(descriptor, text, length);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return false;
-        for (int i = 0; i < 2; i++) {
-            size_t part = (size_t)written < rest[i].iov_len ? (size_t)written : rest[i].iov_len;
-            rest[i].iov_base = (char *)rest[i].iov_base + part;
-            rest[i].iov_len -= part;
-            written -= (ssize_t)part;
-        }
+        text += written;
+        length -= (size_t)written;
     }
-    return fsync(descriptor) == 0;
+    return true;
+}
+
+static bool append(int descriptor, const char *line, size_t length) {
+    return write_all(descriptor, line, length) && write_all(descriptor, "\n", 1) && fsync(descriptor) == 0;
 }
 
 /* A new file is on the disk when its folder is; where a file system refuses that there is nothing more to do. */
