@@ -8,6 +8,7 @@
 #include "base/text/page.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
+#include "search/options/request_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -214,25 +215,22 @@ static bool write_csv(SweepView *view, FILE *out) {
 
 /* ---- JSON, and the page with it ---- */
 
-/* The line that makes this sweep again as a page. Values are in quotes where a shell would see more in them than a
- * word. False: one has characters that no line should have, or the line is long. */
+/* The line that makes this sweep again as a page. False: a shell would not read it back, or it is long. */
 static bool command_of(const SweepGrid *grid, Prose *to) {
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
     enum { LONG = 1000 };
     prose_add(to, "shardopt sweep%s%s", grid->command ? " " : "", grid->command ? grid->command : "");
     for (int i = 0; i < grid->option_count; i++) {
         const SweepOption *option = &grid->options[i];
-        bool plain = true;
+        Prose list = {0};
         for (int v = 0; v < option->count; v++) {
             const char *value = option->values[v];
-            plain = plain && value[strspn(value, PLAIN)] == '\0';
-            for (const char *c = value; *c; c++)
-                if (*c == '\'' || (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) return false;
-            if (strlen(value) > LONG || to->used > LONG || (option->count > 1 && strchr(value, ','))) return false;
+            size_t length = strlen(value);
+            bool is_list = option->count > 1 && strchr(value, ',');
+            if (is_list || length > LONG || list.used + length + 1 >= sizeof list.text) return false;
+            prose_add(&list, "%s%s", v > 0 ? "," : "", value);
         }
-        prose_add(to, " --%s%s%s", option->option, option->values[0][0] ? " " : "", plain ? "" : "'");
-        for (int v = 0; v < option->count; v++) prose_add(to, "%s%s", v > 0 ? "," : "", option->values[v]);
-        prose_add(to, "%s", plain ? "" : "'");
+        if (to->used > LONG || !request_line_add(to->text, sizeof to->text, option->option, list.text)) return false;
+        to->used = strlen(to->text);
     }
     prose_add(to, " --format html -o sweep.html");
     return true;

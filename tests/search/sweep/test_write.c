@@ -159,6 +159,7 @@ Test(sweep_write, line_that_writes_it_again) {
     expect_line("model", word, 1, NULL);
     expect_line("model", word + 1, 1, " --model mmmm");
     expect_line("model", word + 501, 2, " --model mmmm");
+    expect_line("model", word + 1, 5, NULL); /* more than a line holds */
 }
 
 /* A line of a thousand bytes gets no more options. */
