@@ -2,6 +2,7 @@
 /* Typed reads of trees, and writing them. Trees are read in json_parse.c. */
 #include "base/json.h"
 
+#include "base/memory_stream.h"
 #include "base/utf8.h"
 
 #include <locale.h>
@@ -285,7 +286,7 @@ static void print_break(FILE *out, int level) {
     }
 }
 
-enum { ONE_LINE = -(1 << 20) };
+enum { ONE_LINE = -(1 << 20), NO_BLANKS = 2 * ONE_LINE }; /* in place of a level */
 
 /* `tight`: what is alone in an object stands in its line. */
 static void print_value(FILE *out, const cJSON *json, int level, bool tight) {
@@ -300,7 +301,7 @@ static void print_value(FILE *out, const cJSON *json, int level, bool tight) {
             print_break(out, level + 1);
             if (is_object) {
                 json_print_text(out, child->string ? child->string : "");
-                fputs_unlocked(": ", out);
+                fputs_unlocked(level < ONE_LINE ? ":" : ": ", out);
             }
             print_value(out, child, level + 1, tight);
         }
@@ -322,6 +323,14 @@ bool json_print_line(FILE *out, const cJSON *json) {
     print_value(out, json, ONE_LINE, false);
     putc_unlocked('\n', out);
     return !ferror(out);
+}
+
+char *json_to_line(const cJSON *json, size_t *length) {
+    char *text = NULL;
+    FILE *out = json && is_whole(json) ? memory_stream_open(&text, length) : NULL;
+    if (!out) return NULL;
+    print_value(out, json, NO_BLANKS, false);
+    return fclose(out) == 0 ? text : NULL;
 }
 
 bool json_print(FILE *out, const cJSON *json) {

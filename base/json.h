@@ -86,5 +86,8 @@ enum { JSON_PATHS_MAX = 48 };
 bool json_print_kept(FILE *out, cJSON *json, const char *const *paths, int most);
 /* The same on one line, without flushing. */
 bool json_print_line(FILE *out, const cJSON *json);
+/* The same without the newline and without blanks between tokens, `*length` bytes and a NUL, to be freed. NULL: memory
+ * is out. */
+char *json_to_line(const cJSON *json, size_t *length);
 /* Prints one text in quotes, with the same escapes, for writers with a form of their own. */
 void json_print_text(FILE *out, const char *text);

@@ -68,19 +68,6 @@ void fields_words(const Field *fields, const void *record, Prose *to) {
             prose_add(to, ", %s %s", field->name, field_words(field, record, text));
 }
 
-void fields_fill(const Field *fields, void *record, const Field *from_fields, const void *from) {
-    static const size_t SIZES[] = {[FIELD_REAL] = sizeof(double),
-                                   [FIELD_WHOLE] = sizeof(int64_t),
-                                   [FIELD_COUNT] = sizeof(Count),
-                                   [FIELD_BOOL] = sizeof(bool),
-                                   [FIELD_TEXT] = sizeof(char *)};
-    for (; !is_end(fields); fields++) {
-        const Field *same = field_named(from_fields, field_flat(fields));
-        if (same && same->type == fields->type && !same->get)
-            memcpy((char *)record + fields->at, value_of(same, from), SIZES[fields->type]);
-    }
-}
-
 /* ---- JSON ---- */
 
 /* The object that holds the last word of a key, with those on the way to it; NULL: memory is out. */
@@ -127,6 +114,12 @@ bool fields_add_json(cJSON *to, const Field **next, const char *until, const voi
     bool ok = to != NULL;
     for (; ok && !is_at(*next, until); ++*next) ok = add_field(to, *next, record);
     return ok;
+}
+
+bool field_add_json(cJSON *to, const char *key, FieldRule rule, const Field *field, const void *record) {
+    Field renamed = *field;
+    renamed.key = key, renamed.rule = rule;
+    return add_field(to, &renamed, record);
 }
 
 /* ---- CSV ---- */

@@ -50,12 +50,11 @@ const char *field_words(const Field *field, const void *record, char *text);
 /* ", NAME VALUE" of each figure that people compare and no sentence has. */
 void fields_words(const Field *fields, const void *record, Prose *to);
 
-/* Fills those of a record that another record has by the same names and types. */
-void fields_fill(const Field *fields, void *record, const Field *from_fields, const void *from);
-
 /* Writes fields into JSON from *next to the one whose key is `until` (NULL: to the end), where *next is then. Objects
  * of their keys are made as they come. False: memory is out. */
 bool fields_add_json(cJSON *to, const Field **next, const char *until, const void *record);
+/* One field, under another key and by another rule. */
+bool field_add_json(cJSON *to, const char *key, FieldRule rule, const Field *field, const void *record);
 /* Passes by those whose keys begin so. */
 void fields_skip(const Field **next, const char *start);
 

@@ -4,22 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct {
-    char *text; /* `size` bytes */
-    size_t size;
-    bool failed; /* a word has no room, or characters that no line should have: there is no line */
-} Line;
-
-/* Between quotes where a shell would see more in it than a word. */
-static void add_word(Line *line, const char *name, const char *value) {
-    size_t used = strlen(line->text), room = line->size - used;
+bool request_line_add(char *line, size_t size, const char *name, const char *value) {
+    size_t used = strlen(line), room = size - used;
     bool plain =
         value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-")] == '\0';
     bool quotable = !strchr(value, '\'');
     for (const char *c = value; *c; c++) quotable = quotable && (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f;
-    int length = snprintf(line->text + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s",
-                          used > 0 ? " " : "", name, plain ? "" : "'", value, plain ? "" : "'");
-    if (!quotable || length < 0 || (size_t)length >= room) line->failed = true;
+    int length = snprintf(line + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s", used > 0 ? " " : "",
+                          name, plain ? "" : "'", value, plain ? "" : "'");
+    return quotable && length >= 0 && (size_t)length < room;
 }
 
 static void keep_short(const char *text, char *out, size_t size) {
@@ -27,14 +20,15 @@ static void keep_short(const char *text, char *out, size_t size) {
 }
 
 void request_keep_line(const Options *options, Requested *requested) {
-    Line words = {requested->words, sizeof requested->words, false},
-         choices = {requested->choices, sizeof requested->choices, false};
+    bool ok = true;
     for (Option option = 0; option < OPTION_COUNT; option++) {
         bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
+        char *line = of_one_search ? requested->choices : requested->words;
+        size_t size = of_one_search ? sizeof requested->choices : sizeof requested->words;
         if (option_is_input(option) && options->text[option])
-            add_word(of_one_search ? &choices : &words, option_name(option), options->text[option]);
+            ok = request_line_add(line, size, option_name(option), options->text[option]) && ok;
     }
-    if (words.failed || choices.failed) requested->words[0] = requested->choices[0] = '\0';
+    if (!ok) requested->words[0] = requested->choices[0] = '\0';
     keep_short(options->text[OPTION_SEQ], requested->typed_seq, sizeof requested->typed_seq);
     keep_short(options->text[OPTION_BATCH], requested->typed_batch, sizeof requested->typed_batch);
 }

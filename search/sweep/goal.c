@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/util.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double USD_MOST = 1e15;
@@ -14,44 +15,47 @@ bool sweep_goal_read(const char *deadline, const char *budget, SweepGoal *out, E
            (!budget || number_real(budget + (budget[0] == '$'), "--budget", 1, USD_MOST, &out->budget_usd, error));
 }
 
+static double seconds_of(const SweepRow *row) { return sweep_figure(row, "expected_seconds"); }
+
+/* At a price on demand or at a reserved one; below 0: not known. */
+static double usd_of(const SweepRow *row, bool reserved) {
+    return sweep_figure(row, reserved ? "reserved_cost_usd" : "expected_cost_usd");
+}
+
 static bool in_time(const SweepRow *row, const SweepGoal *goal) {
-    return !(goal->deadline_seconds > 0) || row->expected_seconds <= goal->deadline_seconds;
+    return !(goal->deadline_seconds > 0) || seconds_of(row) <= goal->deadline_seconds;
 }
 
 static bool in_budget(double usd, const SweepGoal *goal) {
     return !(goal->budget_usd > 0) || (usd >= 0 && usd <= goal->budget_usd);
 }
 
-/* Whether `row` at `usd` is a better buy than the best so far. */
-static bool is_cheaper(const SweepRow *row, double usd, const SweepRow *best, double best_usd) {
-    if (!best) return true;
-    return usd != best_usd ? usd < best_usd : row->expected_seconds < best->expected_seconds;
+/* Of two points, which may be -1, the better buy at this kind of price. */
+static int64_t cheaper(const SweepRow *rows, int64_t best, int64_t point, bool reserved) {
+    double usd = usd_of(&rows[point], reserved), least = best < 0 ? INFINITY : usd_of(&rows[best], reserved);
+    if (usd < 0) return best;
+    bool better = usd != least ? usd < least : seconds_of(&rows[point]) < seconds_of(&rows[best]);
+    return better ? point : best;
 }
 
 void sweep_choose(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepChoice *out) {
     *out = (SweepChoice){-1, -1, -1, 0};
     for (int64_t i = 0; i < grid->points; i++) {
         const SweepRow *row = &rows[i];
-        if (!row->has_plan) continue;
-        if (out->soonest < 0 || row->expected_seconds < rows[out->soonest].expected_seconds) out->soonest = i;
+        if (!sweep_has_plan(row)) continue;
+        if (out->soonest < 0 || seconds_of(row) < seconds_of(&rows[out->soonest])) out->soonest = i;
         if (!in_time(row, goal)) continue;
-        bool demand = in_budget(row->expected_usd, goal), reserved = in_budget(row->reserved_usd, goal);
+        bool demand = in_budget(usd_of(row, false), goal), reserved = in_budget(usd_of(row, true), goal);
         out->reach += demand || reserved;
-        const SweepRow *first = out->on_demand < 0 ? NULL : &rows[out->on_demand];
-        if (demand && row->expected_usd >= 0 &&
-            is_cheaper(row, row->expected_usd, first, first ? first->expected_usd : 0))
-            out->on_demand = i;
-        const SweepRow *kept = out->reserved < 0 ? NULL : &rows[out->reserved];
-        if (reserved && row->reserved_usd >= 0 &&
-            is_cheaper(row, row->reserved_usd, kept, kept ? kept->reserved_usd : 0))
-            out->reserved = i;
+        if (demand) out->on_demand = cheaper(rows, out->on_demand, i, false);
+        if (reserved) out->reserved = cheaper(rows, out->reserved, i, true);
     }
 }
 
 /* The lower of the prices that are known; negative: none is. */
 static double least_usd(const SweepRow *row) {
-    if (row->reserved_usd < 0) return row->expected_usd;
-    return row->expected_usd < 0 ? row->reserved_usd : min_real(row->expected_usd, row->reserved_usd);
+    double demand = usd_of(row, false), reserved = usd_of(row, true);
+    return demand < 0 || reserved < 0 ? max_real(demand, reserved) : min_real(demand, reserved);
 }
 
 char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepChoice *choice,
@@ -60,9 +64,9 @@ char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepCh
     bool demand = choice->on_demand == row->point, reserved = choice->reserved == row->point;
     double usd = least_usd(row);
     text[0] = '\0';
-    if (!row->has_plan) return text;
+    if (!sweep_has_plan(row)) return text;
     if (!in_time(row, goal))
-        snprintf(text, GOAL_WORDS_SIZE, "%s late", duration_text(row->expected_seconds - goal->deadline_seconds, more));
+        snprintf(text, GOAL_WORDS_SIZE, "%s late", duration_text(seconds_of(row) - goal->deadline_seconds, more));
     else if (demand || reserved)
         snprintf(text, GOAL_WORDS_SIZE, "cheapest %s%s%s", demand ? "on demand" : "", demand && reserved ? " and " : "",
                  reserved ? "reserved" : "");
@@ -75,18 +79,24 @@ char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepCh
     return text;
 }
 
-static void add_buy(const SweepGrid *grid, const SweepRow *row, bool reserved, Prose *to) {
-    char point[256], clean[256], days[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], source[PROSE_SIZE];
+/* What varies, else the machine. */
+static const char *point_name(const SweepGrid *grid, const SweepRow *row, char name[256]) {
+    char point[256];
     sweep_point_text(grid, row->point, point, sizeof point);
+    return point[0] ? clean_text(point, name, 256) : sweep_says(row, "best.machine");
+}
+
+static void add_buy(const SweepGrid *grid, const SweepRow *row, bool reserved, Prose *to) {
+    char name[256], days[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], source[PROSE_SIZE];
     prose_add(to, " Cheapest %s: %s, %s, $%s (price: %s).", reserved ? "reserved" : "on demand",
-              point[0] ? clean_text(point, clean, sizeof clean) : row->machine,
-              duration_text(row->expected_seconds, days),
-              number_short(reserved ? row->reserved_usd : row->expected_usd, usd),
-              clean_text(reserved ? row->reserved_source : row->price_source, source, sizeof source));
+              point_name(grid, row, name), duration_text(seconds_of(row), days),
+              number_short(usd_of(row, reserved), usd),
+              clean_text(sweep_says(row, reserved ? "best.reserved_price_source" : "best.price_source"), source,
+                         sizeof source));
 }
 
 void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, Prose *to) {
-    char deadline[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE], point[256], clean[256];
+    char deadline[NUMBER_TEXT_SIZE], usd[NUMBER_TEXT_SIZE], number[NUMBER_TEXT_SIZE], name[256];
     SweepChoice choice;
     sweep_choose(grid, rows, goal, &choice);
     prose_add(to, "%s %s", number_grouped(choice.reach, number), choice.reach == 1 ? "point ends" : "points end");
@@ -101,10 +111,9 @@ void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const Sweep
     }
     if (choice.reach > 0 || choice.soonest < 0) return;
     const SweepRow *soonest = &rows[choice.soonest];
-    sweep_point_text(grid, soonest->point, point, sizeof point);
-    prose_add(to, " The soonest is %s: %s", point[0] ? clean_text(point, clean, sizeof clean) : soonest->machine,
-              duration_text(soonest->expected_seconds, deadline));
     double least = least_usd(soonest);
+    prose_add(to, " The soonest is %s: %s", point_name(grid, soonest, name),
+              duration_text(seconds_of(soonest), deadline));
     if (least >= 0) prose_add(to, ", $%s", number_short(least, usd));
     prose_add(to, ".");
 }
@@ -130,18 +139,27 @@ static int training_number(const SweepGrid *grid, int64_t point) {
     return (int)number;
 }
 
-static bool is_priced(const SweepRow *row) { return row->has_plan && row->expected_usd > 0; }
+/* A point that may be on the front. */
+typedef struct {
+    int training;
+    double seconds, usd; /* usd not above 0: no price is known */
+} Priced;
 
-static bool beats(const SweepRow *a, const SweepRow *b) {
-    bool better = a->expected_usd < b->expected_usd || a->expected_seconds < b->expected_seconds || a->point < b->point;
-    return a->expected_usd <= b->expected_usd && a->expected_seconds <= b->expected_seconds && better;
+/* Whether `a` keeps `b` from the front; `first`: `a` comes first. */
+static bool beats(const Priced *a, const Priced *b, bool first) {
+    return a->training == b->training && a->usd > 0 && a->usd <= b->usd && a->seconds <= b->seconds &&
+           (a->usd < b->usd || a->seconds < b->seconds || first);
 }
 
-void sweep_front(const SweepGrid *grid, const SweepRow *rows, bool *front, int *same) {
-    for (int64_t i = 0; i < grid->points; i++) same[i] = training_number(grid, i);
+const bool *sweep_front(const SweepGrid *grid, const SweepRow *rows, Arena *arena) {
+    Priced *points = ARENA_NEW(arena, Priced, (size_t)grid->points);
+    bool *front = ARENA_NEW(arena, bool, (size_t)grid->points);
+    if (!points || !front) return NULL;
+    for (int64_t i = 0; i < grid->points; i++)
+        points[i] = (Priced){training_number(grid, i), seconds_of(&rows[i]), usd_of(&rows[i], false)};
     for (int64_t i = 0; i < grid->points; i++) {
-        front[i] = is_priced(&rows[i]);
-        for (int64_t j = 0; j < grid->points && front[i]; j++)
-            if (same[j] == same[i] && is_priced(&rows[j]) && beats(&rows[j], &rows[i])) front[i] = false;
+        front[i] = points[i].usd > 0;
+        for (int64_t j = 0; j < grid->points && front[i]; j++) front[i] = !beats(&points[j], &points[i], j < i);
     }
+    return front;
 }

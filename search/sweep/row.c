@@ -9,6 +9,7 @@
 #include "search/answer/tie.h"
 #include "search/report/plan_fields.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of a million tokens, or of a step. */
@@ -22,67 +23,75 @@ static const char *one_decimal(double value, char *text) {
     return text;
 }
 
-#define AT(member) .at = offsetof(SweepRow, member)
-#define REAL(member) .type = FIELD_REAL, AT(member)
-#define WHOLE(member) .type = FIELD_WHOLE, AT(member)
-#define TEXT(member) .type = FIELD_TEXT, AT(member)
-#define OR_NULL .rule = FIELD_OR_NULL
-#define SAY(place, words, text) .shown = (place), .name = (words), .unit = (text)
+#define REAL .type = FIELD_REAL
+#define COST .type = FIELD_REAL, .rule = FIELD_OR_NULL
+#define WHOLE .type = FIELD_WHOLE
+#define TEXT .type = FIELD_TEXT
 
-static const Field PLAN_ROW[] = {
-    {"plan", TEXT(plan), .column = 1, SAY(1, "best plan", NULL)},
-    {"machine", TEXT(machine), .column = 2},
-    {"chips", WHOLE(chips), .column = 3},
-    {"step_seconds", REAL(step_seconds), .column = 4, SAY(2, "step", step_text)},
-    {"mfu", REAL(mfu), .column = 5, SAY(3, "MFU", share_text)},
-    {"hbm_bytes", REAL(hbm_bytes), .column = 6, SAY(4, "HBM", number_bytes)},
-    {"hbm_limit_bytes", REAL(hbm_limit_bytes), .column = 7},
-    {"tokens_per_second", REAL(tokens_per_second), .column = 8, SAY(5, "tokens/s", number_short)},
-    {"chip_hours", REAL(chip_hours), .column = 9, SAY(6, "chip-hours", number_short)},
-    {"cost_usd", REAL(cost_usd), OR_NULL, .column = 10, SAY(7, "cost", usd_text)},
-    {"expected_seconds", REAL(expected_seconds), .column = 11},
-    {"expected_cost_usd", REAL(expected_usd), OR_NULL, .column = 12},
-    {"reserved_cost_usd", REAL(reserved_usd), OR_NULL, .column = 13},
-    {"price_source", TEXT(price_source)},
-    {"reserved_price_source", TEXT(reserved_source)},
+static const SweepField PLAN_ROW[] = {
+    {"plan", TEXT, .name = "best plan"},
+    {"machine", TEXT},
+    {"chips", WHOLE},
+    {"step_seconds", REAL, .name = "step", .unit = step_text},
+    {"mfu", REAL, .name = "MFU", .unit = share_text},
+    {"hbm_bytes", REAL, .name = "HBM", .unit = number_bytes},
+    {"hbm_limit_bytes", REAL},
+    {"tokens_per_second", REAL, .name = "tokens/s", .unit = number_short},
+    {"chip_hours", REAL, .name = "chip-hours", .unit = number_short},
+    {"cost_usd", COST, .name = "cost", .unit = usd_text},
+    {"expected_seconds", REAL},
+    {"expected_cost_usd", COST},
+    {"reserved_cost_usd", COST},
+    {"price_source", TEXT, .in_json_alone = true},
+    {"reserved_price_source", TEXT, .in_json_alone = true},
     {0},
 };
 
-static const Field POINT_ROW[] = {
-    {"plan", TEXT(plan), .column = 1, SAY(1, "best point", NULL)},
-    {"engine", TEXT(engine), .column = 2, SAY(2, "engine", NULL)},
-    {"chips", WHOLE(chips), .column = 3},
-    {"tokens_per_second_per_user", REAL(tokens_per_second_per_user), .column = 4, SAY(3, "tokens/s/user", one_decimal)},
-    {"tokens_per_second_per_chip", REAL(tokens_per_second_per_chip), .column = 5, SAY(4, "tokens/s/chip", one_decimal)},
-    {"tokens_per_second", REAL(tokens_per_second), .column = 6},
-    {"tpot_seconds", REAL(tpot_seconds), .column = 7, SAY(5, "time per token", step_text)},
-    {"ttft_seconds", REAL(ttft_seconds), .column = 8, SAY(6, "first token", step_text)},
-    {"cost_usd_per_million_output_tokens", REAL(cost_usd), OR_NULL, .column = 9, SAY(7, "per million", usd_exactly)},
+static const SweepField POINT_ROW[] = {
+    {"plan", TEXT, .name = "best point"},
+    {"engine", TEXT, .name = "engine"},
+    {"chips", WHOLE},
+    {"tokens_per_second_per_user", REAL, .name = "tokens/s/user", .unit = one_decimal},
+    {"tokens_per_second_per_chip", REAL, .name = "tokens/s/chip", .unit = one_decimal},
+    {"tokens_per_second", REAL},
+    {"tpot_seconds", REAL, .name = "time per token", .unit = step_text},
+    {"ttft_seconds", REAL, .name = "first token", .unit = step_text},
+    {"cost_usd_per_million_output_tokens", COST, .name = "per million", .unit = usd_exactly},
     {0},
 };
 
-static const Field STEP_ROW[] = {
-    {"plan", TEXT(plan), .column = 1, SAY(1, "best split", NULL)},
-    {"trainer", TEXT(trainer), .column = 2, SAY(2, "trainer", NULL)},
-    {"rollout", TEXT(rollout), .column = 3, SAY(3, "rollout", NULL)},
-    {"chips", WHOLE(chips), .column = 4},
-    {"train_chips", WHOLE(train_chips), .column = 5},
-    {"rollout_chips", WHOLE(rollout_chips), .column = 6},
-    {"seconds", REAL(step_seconds), .column = 7, SAY(4, "step", step_text)},
-    {"tokens_per_hour", REAL(tokens_per_hour), .column = 8, SAY(5, "tokens/h", number_short)},
-    {"usd", REAL(cost_usd), OR_NULL, .column = 9, SAY(6, "cost a step", usd_exactly)},
+static const SweepField STEP_ROW[] = {
+    {"plan", TEXT, .name = "best split"},
+    {"trainer", TEXT, .name = "trainer"},
+    {"rollout", TEXT, .name = "rollout"},
+    {"chips", WHOLE},
+    {"train_chips", WHOLE},
+    {"rollout_chips", WHOLE},
+    {"seconds", REAL, .name = "step", .unit = step_text},
+    {"tokens_per_hour", REAL, .name = "tokens/h", .unit = number_short},
+    {"usd", COST, .name = "cost a step", .unit = usd_exactly},
     {0},
 };
 
-const Field *sweep_fields(const SweepGrid *grid) {
+const SweepField *sweep_fields(const SweepGrid *grid) {
     return !grid->command ? PLAN_ROW : strcmp(grid->command, "rl") == 0 ? STEP_ROW : POINT_ROW;
 }
 
 /* ---- writing ---- */
 
-static const char *price_source(const Figure *price, Arena *arena) {
+bool sweep_add_best(cJSON *to, const SweepField *fields, const Field *own, const void *record) {
+    bool ok = to != NULL;
+    for (; fields->key && ok; fields++) {
+        const Field *field = field_named(own, fields->key);
+        if (field) ok = field_add_json(to, fields->key, fields->rule, field, record);
+    }
+    return ok;
+}
+
+static bool add_price_source(cJSON *to, const char *key, const Figure *price, Arena *arena) {
     bool doubted = price->value > 0 && !price->verified && !text_has(price->source, "unverified");
-    return arena_format(arena, "%s%s", doubted ? "unverified, " : "", price->source);
+    const char *source = arena_format(arena, "%s%s", doubted ? "unverified, " : "", price->source);
+    return source && json_add_text(to, key, source);
 }
 
 /* What a table says with the plan, or instead of one. */
@@ -99,72 +108,100 @@ static void message_of(const Report *report, PointState state, char *text, size_
                  number_grouped(report->nearest[0].machine.mesh.chips, chips), plan_label(&report->nearest[0], label));
 }
 
-static bool add_best(cJSON *to, const SweepGrid *grid, const SweepRow *row) {
-    if (!row->has_plan) return json_add_text(to, "best", NULL);
-    cJSON *json = json_add_object(to, "best");
-    const Field *next = sweep_fields(grid);
-    return fields_add_json(json, &next, NULL, row);
-}
-
-bool sweep_row_write(const SweepGrid *grid, const SweepRow *row, cJSON *report, SweepText *out, Error *error) {
-    cJSON *json = cJSON_CreateObject(), *tree = report ? report : cJSON_CreateNull();
-    bool ok = json && tree && json_add_whole(json, "point", row->point);
-    cJSON *varies = ok ? json_add_object(json, "varies") : NULL;
-    ok = varies != NULL;
-    for (int i = 0; i < grid->option_count && ok; i++)
-        if (grid->options[i].count > 1)
-            ok = json_add_text(varies, grid->options[i].option, sweep_value(grid, row->point, i));
-    ok = ok && json_add_text(json, "state", point_state_name(row->state)) &&
-         json_add_text(json, "message", row->message) && json_add_text(json, "warning", row->warning) &&
-         add_best(json, grid, row);
-    if (!ok || !cJSON_AddItemToObject(json, "report", tree)) {
-        cJSON_Delete(tree);
-        cJSON_Delete(json);
-        return error_memory(error);
-    }
-    out->text = sweep_line(json, &out->length);
-    return out->text || error_memory(error);
-}
-
-static bool write_report(const SweepGrid *grid, const SweepRow *row, const Report *report, SweepText *out,
-                         Error *error) {
-    cJSON *tree = report_json(report, error);
-    return tree && sweep_row_write(grid, row, tree, out, error);
-}
-
-/* Writes the row of a plan. */
-static bool write_best(const SweepGrid *grid, const Report *report, SweepRow *row, SweepText *out, Error *error) {
-    Arena arena = {0};
-    PlanRecord record;
-    const Chip *chip = &report->request->question.chip;
-    plan_record(report->request, &report->result.plans[0], 1, &record);
-    fields_fill(PLAN_ROW, row, PLAN_FIELDS, &record);
-    row->has_plan = true;
-    row->price_source = price_source(&chip->usd_per_chip_hour, &arena);
-    row->reserved_source = price_source(&chip->usd_per_chip_hour_reserved, &arena);
-    bool ok =
-        row->price_source && row->reserved_source ? write_report(grid, row, report, out, error) : error_memory(error);
-    arena_free(&arena);
-    return ok;
-}
-
-bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
-                         SweepText *row, Error *error) {
+bool sweep_answer_of_report(const Report *report, Arena *arena, PointAnswer *out, Error *error) {
     const SearchResult *result = &report->result;
+    const Chip *chip = &report->request->question.chip;
     PointState state = search_left_open(result) ? POINT_NOT_PROVEN : result->plan_count > 0 ? POINT_OK : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
-    SweepRow start = {.point = point, .state = state, .message = message, .warning = warning};
-    return result->plan_count > 0 ? write_best(grid, report, &start, row, error)
-                                  : write_report(grid, &start, report, row, error);
+    *out = (PointAnswer){.state = state, .message = arena_text(arena, message), .report = report_json(report, error)};
+    if (!out->report) return false;
+    if (!out->message) return error_memory(error);
+    if (result->plan_count == 0) return true;
+    PlanRecord record;
+    plan_record(report->request, &result->plans[0], 1, &record);
+    out->best = cJSON_CreateObject();
+    return (sweep_add_best(out->best, PLAN_ROW, PLAN_FIELDS, &record) &&
+            add_price_source(out->best, "price_source", &chip->usd_per_chip_hour, arena) &&
+            add_price_source(out->best, "reserved_price_source", &chip->usd_per_chip_hour_reserved, arena)) ||
+           error_memory(error);
 }
 
-bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error) {
-    char message[sizeof failure->where + sizeof failure->text + 2];
-    snprintf(message, sizeof message, "%s: %s", failure->where, failure->text);
-    const SweepRow start = {.point = point, .state = POINT_ERROR, .message = message, .warning = ""};
-    return sweep_row_write(grid, &start, NULL, row, error);
+void point_answer_free(PointAnswer *answer) {
+    cJSON_Delete(answer->best);
+    cJSON_Delete(answer->report);
+    *answer = (PointAnswer){0};
 }
+
+PointAnswer sweep_answer_of_failure(const Error *failure, Arena *arena) {
+    return (PointAnswer){.state = POINT_ERROR, .message = arena_format(arena, "%s: %s", failure->where, failure->text)};
+}
+
+static bool add_varies(cJSON *to, const SweepGrid *grid, int64_t point) {
+    cJSON *varies = json_add_object(to, "varies");
+    bool ok = varies != NULL;
+    for (int i = 0; i < grid->option_count && ok; i++)
+        if (grid->options[i].count > 1)
+            ok = json_add_text(varies, grid->options[i].option, sweep_value(grid, point, i));
+    return ok;
+}
+
+/* Takes `item`; NULL: null. */
+static bool add_item(cJSON *to, const char *key, cJSON *item) {
+    if (!item) return json_add_text(to, key, NULL);
+    if (cJSON_AddItemToObject(to, key, item)) return true;
+    cJSON_Delete(item);
+    return false;
+}
+
+static bool add_priced_by(cJSON *row, const cJSON *report) {
+    const cJSON *plan = cJSON_GetArrayItem(json_at(report, "plans"), 0);
+    Prose text = {0};
+    prose_add(&text, "%s, %s, %s, %s, ", json_text_at(plan, "launcher"), json_text_at(report, "program.profile"),
+              json_text_at(report, "program.stack"), json_text_at(report, "search.certificate.space.offload"));
+    return json_add_text(row, "priced_by", text.text);
+}
+
+/* Takes the tree, whose report is in the line. */
+static bool keep(cJSON *json, SweepRow *out) {
+    cJSON *report = cJSON_DetachItemFromObjectCaseSensitive(json, "report");
+    bool ok = add_priced_by(json, report);
+    cJSON_Delete(report);
+    json_settle(json);
+    out->json = json;
+    return ok;
+}
+
+bool sweep_row_new(const SweepGrid *grid, int64_t point, PointAnswer *answer, SweepRow *out, Error *error) {
+    cJSON *json = cJSON_CreateObject();
+    *out = (SweepRow){.point = point, .state = answer->state};
+    bool ok = json && json_add_whole(json, "point", point) && add_varies(json, grid, point) &&
+              json_add_text(json, "state", point_state_name(answer->state)) &&
+              json_add_text(json, "message", answer->message ? answer->message : "") &&
+              json_add_text(json, "warning", answer->warning ? answer->warning : "");
+    ok = add_item(json, "best", answer->best) && ok;
+    ok = add_item(json, "report", answer->report) && ok;
+    answer->best = answer->report = NULL;
+    if (ok) out->line = json_to_line(json, &out->length);
+    if (out->line && keep(json, out)) return true;
+    if (!out->json) cJSON_Delete(json);
+    sweep_rows_free(out, 1);
+    return error_memory(error);
+}
+
+void sweep_rows_free(SweepRow *rows, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        cJSON_Delete(rows[i].json);
+        free(rows[i].line);
+        rows[i] = (SweepRow){0};
+    }
+}
+
+bool sweep_has_plan(const SweepRow *row) { return json_at(row->json, "best") != NULL; }
+
+const char *sweep_says(const SweepRow *row, const char *path) { return json_text_at(row->json, path); }
+
+double sweep_figure(const SweepRow *row, const char *key) { return json_real_at(json_at(row->json, "best"), key, -1); }
 
 /* ---- reading ---- */
 
@@ -172,59 +209,37 @@ static bool odd(const char *where, const char *key, Error *error) {
     return error_set(error, ERROR_INPUT, where, "%s is not as a sweep writes it; give the file as it was written", key);
 }
 
-/* A text of any length, in the arena. */
-static bool read_text(const cJSON *json, const char *key, const char *where, Arena *arena, const char **out,
-                      Error *error) {
-    const cJSON *value = cJSON_GetObjectItemCaseSensitive(json, key);
-    if (!cJSON_IsString(value)) return odd(where, key, error);
-    *out = arena_text(arena, value->valuestring);
-    return *out || error_memory(error);
+static bool check_text(const cJSON *json, const char *key, const char *where, Error *error) {
+    return cJSON_IsString(cJSON_GetObjectItemCaseSensitive(json, key)) || odd(where, key, error);
 }
 
-static bool read_varies(const SweepGrid *grid, int64_t point, const cJSON *json, const char *where, Error *error) {
-    const cJSON *value = json_at(json, "varies");
-    if (!cJSON_IsObject(value)) return odd(where, "varies", error);
-    value = value->child;
-    for (int i = 0; i < grid->option_count; i++) {
-        if (grid->options[i].count == 1) continue;
-        if (!cJSON_IsString(value) || strcmp(value->string, grid->options[i].option) != 0 ||
-            strcmp(value->valuestring, sweep_value(grid, point, i)) != 0)
-            return error_set(error, ERROR_INPUT, where,
-                             "varies does not match point %lld of the grid; give the file "
-                             "as it was written",
+static bool check_varies(const SweepGrid *grid, int64_t point, const cJSON *json, const char *where, Error *error) {
+    cJSON *expected = cJSON_CreateObject();
+    bool made = expected && add_varies(expected, grid, point);
+    bool same = made && cJSON_Compare(json_at(json, "varies"), json_at(expected, "varies"), true);
+    cJSON_Delete(expected);
+    if (!made) return error_memory(error);
+    return same || error_set(error, ERROR_INPUT, where,
+                             "varies does not match point %lld of the grid; give the file as it was written",
                              (long long)point);
-        value = value->next;
-    }
-    return !value || odd(where, "varies", error);
 }
 
-static bool read_best(const SweepGrid *grid, const cJSON *best, const char *where, Arena *arena, SweepRow *out,
-                      Error *error) {
+static bool check_best(const SweepGrid *grid, const cJSON *best, const char *where, Error *error) {
     static const double MOST = 1e300;
     bool ok = true;
-    for (const Field *field = sweep_fields(grid); field->key && ok; field++) {
-        void *to = (char *)out + field->at;
+    for (const SweepField *field = sweep_fields(grid); field->key && ok; field++) {
+        double real;
+        int64_t whole;
         if (field->type == FIELD_TEXT)
-            ok = read_text(best, field->key, where, arena, to, error);
+            ok = check_text(best, field->key, where, error);
         else if (field->type == FIELD_WHOLE)
-            ok = json_whole(best, field->key, 1, MACHINE_CHIPS_MAX, where, to, error);
+            ok = json_whole(best, field->key, 1, MACHINE_CHIPS_MAX, where, &whole, error);
         else if (field->rule == FIELD_OR_NULL)
-            ok = json_real_or(best, field->key, 0, MOST, -1, where, to, error);
+            ok = json_real_or(best, field->key, 0, MOST, -1, where, &real, error);
         else
-            ok = json_real(best, field->key, 0, MOST, where, to, error);
+            ok = json_real(best, field->key, 0, MOST, where, &real, error);
     }
     return ok;
-}
-
-static bool read_priced_by(const cJSON *report, Arena *arena, SweepRow *out, Error *error) {
-    const cJSON *plan = cJSON_GetArrayItem(json_at(report, "plans"), 0);
-    const cJSON *words[] = {json_at(plan, "launcher"), json_at(report, "program.profile"),
-                            json_at(report, "program.stack"), json_at(report, "search.certificate.space.offload")};
-    Prose text = {0};
-    for (size_t i = 0; i < COUNT_OF(words); i++)
-        prose_add(&text, "%s, ", cJSON_IsString(words[i]) ? words[i]->valuestring : "");
-    out->priced_by = arena_text(arena, text.text);
-    return out->priced_by || error_memory(error);
 }
 
 static bool read_state(const cJSON *json, const char *where, PointState *out, Error *error) {
@@ -234,35 +249,28 @@ static bool read_state(const cJSON *json, const char *where, PointState *out, Er
     return odd(where, "state", error);
 }
 
-static bool read_row(const SweepGrid *grid, const cJSON *json, const char *where, Arena *arena, SweepRow *out,
-                     Error *error) {
+static bool check_row(const SweepGrid *grid, const cJSON *json, const char *where, SweepRow *out, Error *error) {
     if (!json_whole(json, "point", 0, grid->points - 1, where, &out->point, error) ||
-        !read_varies(grid, out->point, json, where, error) || !read_state(json, where, &out->state, error) ||
-        !read_text(json, "message", where, arena, &out->message, error) ||
-        !read_text(json, "warning", where, arena, &out->warning, error))
+        !check_varies(grid, out->point, json, where, error) || !read_state(json, where, &out->state, error) ||
+        !check_text(json, "message", where, error) || !check_text(json, "warning", where, error))
         return false;
     const cJSON *best = cJSON_GetObjectItemCaseSensitive(json, "best");
     const cJSON *report = cJSON_GetObjectItemCaseSensitive(json, "report");
     if (out->state == POINT_ERROR ? !cJSON_IsNull(report) : !cJSON_IsObject(report)) return odd(where, "report", error);
-    out->has_plan = cJSON_IsObject(best);
-    bool may = out->state == POINT_OK || out->state == POINT_NOT_PROVEN;
-    if ((!out->has_plan && !cJSON_IsNull(best)) || (out->has_plan && !may) ||
-        (!out->has_plan && out->state == POINT_OK))
-        return odd(where, "best", error);
-    return !out->has_plan ||
-           (read_best(grid, best, where, arena, out, error) && read_priced_by(report, arena, out, error));
+    bool may = out->state == POINT_OK || out->state == POINT_NOT_PROVEN, must = out->state == POINT_OK;
+    if (cJSON_IsNull(best) ? must : !cJSON_IsObject(best) || !may) return odd(where, "best", error);
+    return cJSON_IsNull(best) || check_best(grid, best, where, error);
 }
 
-bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error) {
-    memset(out, 0, sizeof *out);
-    cJSON *json = json_parse(line.text, line.length, line.where, error);
-    bool ok = json && read_row(grid, json, line.where, arena, out, error);
-    cJSON_Delete(json);
-    if (!ok) return false;
-    char *copy = ARENA_NEW(arena, char, line.length + 1);
-    if (!copy) return error_memory(error);
-    memcpy(copy, line.text, line.length);
-    out->line = copy;
-    out->length = line.length;
-    return true;
+bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, SweepRow *out,
+                    Error *error) {
+    *out = (SweepRow){0};
+    cJSON *json = json_parse(line, length, where, error);
+    if (!json || !check_row(grid, json, where, out, error)) return cJSON_Delete(json), false;
+    out->line = malloc(length + 1);
+    out->length = length;
+    if (out->line) memcpy(out->line, line, length), out->line[length] = '\0';
+    if (keep(json, out) && out->line) return true;
+    sweep_rows_free(out, 1);
+    return error_memory(error);
 }

@@ -3,10 +3,7 @@
 #include "search/sweep/sweep.h"
 
 #include "base/json.h"
-#include "base/memory_stream.h"
-#include "base/number.h"
 #include "base/util.h"
-#include "search/answer/contradiction.h"
 #include "search/answer/doubts.h"
 #include "search/report/side_searches.h"
 
@@ -66,25 +63,6 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
 
 /* ---- the header ---- */
 
-char *sweep_line(cJSON *json, size_t *length) {
-    char *text = NULL, *to;
-    FILE *out = memory_stream_open(&text, length);
-    bool ok = out && json_print(out, json), inside = false;
-    if (out && fclose(out) != 0) ok = false;
-    cJSON_Delete(json);
-    if (!ok) return free(text), NULL;
-    to = text;
-    for (const char *from = text; *from; from++) {
-        if (!inside && strchr(" \t\r\n", *from)) continue;
-        if (*from == '"') inside = !inside;
-        *to++ = *from;
-        if (inside && *from == '\\') *to++ = *++from;
-    }
-    *to = '\0';
-    *length = (size_t)(to - text);
-    return text;
-}
-
 static bool add_header(cJSON *to, const SweepHeader *header) {
     const SweepGrid *grid = &header->grid;
     bool ok = json_add_text(to, "format", FORMAT_NAME) && json_add_whole(to, "format_version", 1) &&
@@ -105,64 +83,52 @@ static bool add_header(cJSON *to, const SweepHeader *header) {
 char *sweep_header_line(const SweepHeader *header, Arena *arena) {
     cJSON *json = cJSON_CreateObject();
     size_t length;
-    if (!json || !add_header(json, header)) return cJSON_Delete(json), NULL;
-    char *text = sweep_line(json, &length), *line = text ? arena_text(arena, text) : NULL;
+    char *text = json && add_header(json, header) ? json_to_line(json, &length) : NULL;
+    char *line = text ? arena_text(arena, text) : NULL;
     free(text);
+    cJSON_Delete(json);
     return line;
 }
 
-static bool read_option(const cJSON *values, const char *where, Arena *arena, SweepGrid *grid, Error *error) {
-    int count = cJSON_IsArray(values) ? cJSON_GetArraySize(values) : 0;
-    if (count < 1 || grid->option_count == SWEEP_OPTIONS_MAX || count > SWEEP_POINTS_MAX / grid->points)
-        return error_set(error, ERROR_INPUT, where,
-                         "grid.%.60s: is not a list of values; give the file as it was written", values->string);
+static bool read_option(const cJSON *values, Arena *arena, SweepGrid *grid) {
+    int count = cJSON_GetArraySize(values);
+    if (count < 1 || grid->option_count == SWEEP_OPTIONS_MAX || count > SWEEP_POINTS_MAX / grid->points) return false;
     SweepOption *option = &grid->options[grid->option_count++];
     *option = (SweepOption){.option = arena_text(arena, values->string),
                             .values = ARENA_NEW(arena, const char *, (size_t)count)};
-    if (!option->option || !option->values) return error_memory(error);
     const cJSON *value;
     cJSON_ArrayForEach(value, values) {
-        if (!cJSON_IsString(value))
-            return error_set(error, ERROR_INPUT, where,
-                             "grid.%.60s: has a value that is not a text; give the file as it was "
-                             "written",
-                             values->string);
-        option->values[option->count] = arena_text(arena, value->valuestring);
-        if (!option->values[option->count++]) return error_memory(error);
+        if (!option->option || !option->values || !cJSON_IsString(value)) return false;
+        option->values[option->count++] = arena_text(arena, value->valuestring);
     }
     grid->points *= count;
     return true;
 }
 
+/* What is missing or of another type is found where the header is written again. */
 static bool read_header(const cJSON *json, const char *where, Arena *arena, SweepHeader *out, Error *error) {
-    char format[32], version[64];
-    int64_t format_version, points;
+    char format[32];
+    int64_t format_version;
+    const cJSON *grid = json_at(json, "grid"), *values;
+    if (!cJSON_IsObject(grid)) grid = NULL;
     if (!json_text(json, "format", where, format, sizeof format, error)) return false;
     if (strcmp(format, FORMAT_NAME) != 0)
         return error_set(error, ERROR_INPUT, where, "format is \"%s\"; give a file written by `shardopt sweep`",
                          format);
     if (!json_whole(json, "format_version", 1, 1, where, &format_version, error) ||
-        !json_text(json, "version", where, version, sizeof version, error) ||
         !json_text(json, "data_sha256", where, out->data_sha256, sizeof out->data_sha256, error) ||
         !json_text(json, "files_sha256", where, out->files_sha256, sizeof out->files_sha256, error) ||
         !json_whole(json, "shards", 1, SWEEP_POINTS_MAX, where, &out->shards, error) ||
-        !json_whole(json, "shard", 1, out->shards, where, &out->shard, error) ||
-        !json_whole(json, "points", 1, SWEEP_POINTS_MAX, where, &points, error))
+        !json_whole(json, "shard", 1, out->shards, where, &out->shard, error))
         return false;
-    out->version = arena_text(arena, version);
-    if (!out->version) return error_memory(error);
-    const cJSON *grid = json_at(json, "grid"), *values;
-    if (!cJSON_IsObject(grid))
-        return error_set(error, ERROR_INPUT, where, "grid is missing; give the file as it was written");
-    out->grid.command = sweep_command(json_text_at(json, "command"));
-    out->grid.points = 1;
+    out->version = arena_text(arena, json_text_at(json, "version"));
+    out->grid = (SweepGrid){.command = sweep_command(json_text_at(json, "command")), .points = 1};
     cJSON_ArrayForEach(values, grid) {
-        if (!read_option(values, where, arena, &out->grid, error)) return false;
+        if (!read_option(values, arena, &out->grid))
+            return error_set(error, ERROR_INPUT, where,
+                             "grid.%.60s: is not a list of texts; give the file as it was written", values->string);
     }
-    return points == out->grid.points ||
-           error_set(error, ERROR_INPUT, where,
-                     "points is %lld, but the grid has %lld; give the file as it was written", (long long)points,
-                     (long long)out->grid.points);
+    return out->version || error_memory(error);
 }
 
 bool sweep_header_read(const char *line, size_t length, const char *where, Arena *arena, SweepHeader *out,
@@ -177,60 +143,4 @@ bool sweep_header_read(const char *line, size_t length, const char *where, Arena
     return (strlen(same) == length && memcmp(same, line, length) == 0) ||
            error_set(error, ERROR_INPUT, where,
                      "is not as `shardopt sweep` writes it; give the file as it was written");
-}
-
-/* ---- points whose spaces lie in each other ---- */
-
-/* Options whose values are shares: the space grows with them, or it shrinks. */
-static const struct {
-    const char *option;
-    bool grows;
-} SHARES[] = {{"hbm-reserve", false}, {"max-idle", true}, {"batch-tolerance", true}};
-
-/* Whether the space of `wide` has all that the space of `narrow` has: values of an option of the grid. */
-static bool contains(const char *option, const char *wide, const char *narrow) {
-    double a, b;
-    for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
-        if (strcmp(option, SHARES[i].option) != 0) continue;
-        if (!number_share(wide, option, 0, 1, &a, NULL) || !number_share(narrow, option, 0, 1, &b, NULL)) return false;
-        return SHARES[i].grows ? a > b : a < b;
-    }
-    return false;
-}
-
-/* Whether a faster narrow point contradicts the wide one. */
-static bool contradicts(const SweepRow *wide, const SweepRow *narrow) {
-    bool proven = wide->state == POINT_OK || wide->state == POINT_NO_PLAN;
-    if (!wide->line || !narrow->line || !proven || !narrow->has_plan) return false;
-    if (!wide->has_plan) return true;
-    return narrow->tokens_per_second > wide->tokens_per_second * (1 + CONTRADICTION) &&
-           strcmp(wide->priced_by, narrow->priced_by) == 0;
-}
-
-static bool pair_agrees(const SweepGrid *grid, const SweepRow *wide, const SweepRow *narrow, Error *error) {
-    char a[120], b[120];
-    if (!contradicts(wide, narrow)) return true;
-    return error_set(error, ERROR_INTERNAL, "sweep",
-                     "every plan of %s is one of %s, and the first is faster than the proven best of the second: this "
-                     "is a defect",
-                     sweep_point_text(grid, narrow->point, a, sizeof a),
-                     sweep_point_text(grid, wide->point, b, sizeof b));
-}
-
-bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error) {
-    if (grid->command) return true;
-    int64_t step = grid->points; /* between values of an option, which turns slower than those behind it */
-    for (int o = 0; o < grid->option_count; o++) {
-        const SweepOption *option = &grid->options[o];
-        step /= option->count;
-        for (int wide = 0; wide < option->count; wide++)
-            for (int narrow = 0; narrow < option->count; narrow++) {
-                if (!contains(option->option, option->values[wide], option->values[narrow])) continue;
-                for (int64_t i = 0; i < grid->points; i++)
-                    if (i / step % option->count == wide &&
-                        !pair_agrees(grid, &rows[i], &rows[i + (narrow - wide) * step], error))
-                        return false;
-            }
-    }
-    return true;
 }

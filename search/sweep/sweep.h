@@ -49,10 +49,6 @@ typedef struct {
     int64_t shard, shards;              /* 1 <= shard <= shards */
 } SweepHeader;
 
-/* JSON without the blanks between its tokens, which makes it one line, to be freed. Numbers stay as they were written:
- * counts may be longer than a double holds. Takes the tree. NULL: memory is out. */
-char *sweep_line(struct cJSON *json, size_t *length);
-
 /* Its line, without the newline; NULL: memory is out. Equal headers have equal lines. */
 char *sweep_header_line(const SweepHeader *header, Arena *arena);
 
@@ -67,55 +63,59 @@ const char *point_state_words(PointState state); /* "ok" "no plan fits" "not pro
 /* Searches the best plan, and where none fits the nearest machines; no alternatives to a plan, no sensitivities. */
 bool sweep_search(const Request *request, Arena *arena, Report *report, Error *error);
 
-/* A row, as every form of a sweep is written from it. Texts live in the arena. */
+/* A figure of a best plan: a member of "best" in a row, a column of CSV, and, where it has a name, of the table that
+ * people see; all in the order of these. {0} ends them. */
+typedef struct {
+    const char *key; /* in "best", and as a column; in base/text/field.h the flat name of the same figure */
+    FieldType type;
+    FieldRule rule; /* FIELD_ALWAYS or FIELD_OR_NULL: a cost where no price is known */
+    bool in_json_alone;
+    const char *name;
+    FieldUnit *unit; /* NULL: a text */
+} SweepField;
+
+/* Those of the grid's rows. */
+const SweepField *sweep_fields(const SweepGrid *grid);
+
+/* Writes those that `own` has, the fields of a record. */
+bool sweep_add_best(struct cJSON *to, const SweepField *fields, const Field *own, const void *record);
+
+/* What a point came to: the document of its report, and of that what a table says. */
+typedef struct {
+    PointState state;
+    const char *message;  /* the error, the gap, the nearest that fits; NULL: none */
+    const char *warning;  /* what `plan` would have said on stderr; NULL: nothing */
+    struct cJSON *best;   /* the figures of sweep_fields(); NULL: there is no plan */
+    struct cJSON *report; /* NULL: there is none */
+} PointAnswer;
+void point_answer_free(PointAnswer *answer); /* of a zeroed one too; its texts are others' */
+
+/* Its texts lie in the arena. False: *error says why; what is there already stays the caller's to free. */
+bool sweep_answer_of_report(const Report *report, Arena *arena, PointAnswer *out, Error *error);
+/* Of a point that is no request: `failure` says why. */
+PointAnswer sweep_answer_of_failure(const Error *failure, Arena *arena);
+
+/* A point's row. Its line is what files and ranks exchange and what JSON has, so that counts longer than a double are
+ * as they were written; its tree is what all else is read from. */
 typedef struct {
     int64_t point;
     PointState state;
-    const char *message; /* the error, the gap, the nearest that fits; "" */
-    const char *warning; /* what `plan` would have said on stderr; "" */
-    bool has_plan;
-    /* Who launches the plan, which software priced it, and what might go to the host: "megatron, h100,
-     * megatron-bridge-26, none, ". */
-    const char *priced_by;
-    const char *plan, *machine; /* "fsdp=16", "4x4" */
-    int64_t chips;              /* used */
-    double step_seconds, mfu, hbm_bytes, hbm_limit_bytes, tokens_per_second, chip_hours;
-    double cost_usd;                   /* negative: no price is known */
-    double expected_seconds;           /* of the training, with failures as far as they are known */
-    double expected_usd, reserved_usd; /* of that, at the price on demand and at a reserved one; negative: not known */
-    const char *engine;                /* of serving, as what follows */
-    double tokens_per_second_per_user, tokens_per_second_per_chip, tpot_seconds, ttft_seconds;
-    const char *trainer, *rollout; /* of rl, as what follows: "DP8", "8 x one chip" */
-    int64_t train_chips, rollout_chips;
-    double tokens_per_hour;
-    const char *price_source, *reserved_source; /* where these prices are from; "" */
-    const char *line;                           /* the row itself, `length` bytes and a NUL */
+    struct cJSON *json; /* "message", "warning", "best" ...; for the report "priced_by"; NULL: the row is not known */
+    char *line;         /* `length` bytes, without a newline, and a NUL */
     size_t length;
 } SweepRow;
 
-/* What a row says of its plan; a member added to SweepRow is a row of this table. Columns and figures shown are in the
- * order of JSON. Those of the grid's rows: */
-const Field *sweep_fields(const SweepGrid *grid);
+/* Takes what the answer owns. */
+bool sweep_row_new(const SweepGrid *grid, int64_t point, PointAnswer *answer, SweepRow *out, Error *error);
+/* Strict: a row of another grid, of a wrong type, out of range is an error. The line is copied; `where` names it. */
+bool sweep_row_read(const SweepGrid *grid, const char *line, size_t length, const char *where, SweepRow *out,
+                    Error *error);
+void sweep_rows_free(SweepRow *rows, int64_t count);
 
-/* The line of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be
- * freed. */
-typedef struct {
-    char *text;
-    size_t length;
-} SweepText;
-bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
-                         SweepText *row, Error *error);
-/* Of any kind: `row` has what a table says, `report` is taken; NULL: there is none. */
-bool sweep_row_write(const SweepGrid *grid, const SweepRow *row, struct cJSON *report, SweepText *out, Error *error);
-bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error);
-
-/* Strict: a row of another grid, of a wrong type, out of range is an error. The line is copied. */
-typedef struct {
-    const char *text;
-    size_t length;
-    const char *where; /* names it in errors */
-} SweepLine;
-bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error);
+/* "" and below 0: it is not known, or there is no plan. */
+bool sweep_has_plan(const SweepRow *row);
+const char *sweep_says(const SweepRow *row, const char *path); /* "message", "best.machine" */
+double sweep_figure(const SweepRow *row, const char *key);     /* of the best plan: "step_seconds" */
 
 typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
 
@@ -127,7 +127,7 @@ typedef struct {
 /* Points whose spaces lie in each other: more HBM, more chips that may stay idle or a wider tolerance of the batch only
  * add plans; so a plan of the narrower point that is faster than the proven best of the wider one is a defect of the
  * search, like that of search/answer/contradiction.h. Whether all pairs of such points that differ in one option agree;
- * rows without a line are passed over. Points are compared where the same launcher and software have their plans.
+ * rows that are not known are passed over. Points are compared where the same launcher and software have their plans.
  * False: *error is ERROR_INTERNAL, and names the points. */
 bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error);
 
@@ -163,5 +163,5 @@ char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepCh
 void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, Prose *to);
 
 /* front[point]: it has a plan and a price, and no point that trains the same takes at most as long for at most as much
- * (of equals the first). `same` is room for as many numbers as there are points: which points train the same. */
-void sweep_front(const SweepGrid *grid, const SweepRow *rows, bool *front, int *same);
+ * (of equals the first). NULL: memory is out. */
+const bool *sweep_front(const SweepGrid *grid, const SweepRow *rows, Arena *arena);

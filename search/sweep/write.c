@@ -8,6 +8,7 @@
 #include "base/text/page.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
+#include "search/options/request_line.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,68 +20,99 @@ typedef struct {
     const SweepGrid *grid;
     const SweepRow *rows;
     const SweepGoal *goal;
-    const char **result; /* of each point: what stands in the last column in place of its own; NULL: nothing does */
+    const char **result; /* of each point: what it is under the goal, or the number of its error; NULL: neither */
     Arena arena;
-    /* For people: */
-    Prose first, last; /* what is swept, and what has come of it */
-    Table table;
     bool is_priced;
-    int64_t errors, *first_of; /* errors that differ, each with the first row that has it; 0: rows have their own */
+    Prose first, last; /* what is swept, and what has come of it */
 } SweepView;
 
-/* ---- what people see ---- */
+/* ---- the table: what varies, which distinguishes points; the figures of the best plan; the result ---- */
 
 /* Whether some row knows what its plan costs. */
-static bool is_priced(const SweepGrid *grid, const SweepRow *rows) {
-    for (int64_t i = 0; i < grid->points; i++)
-        if (rows[i].has_plan && rows[i].cost_usd >= 0) return true;
+static bool is_priced(const SweepView *view, const SweepField *cost) {
+    for (int64_t i = 0; i < view->grid->points; i++)
+        if (sweep_figure(&view->rows[i], cost->key) >= 0) return true;
     return false;
 }
 
-/* The next field that people see: it has a name, and a cost is known. */
-static const Field *next_shown(const SweepView *view, int *place) {
-    const Field *field = field_shown(sweep_fields(view->grid), ++*place);
-    return field && field->rule == FIELD_OR_NULL && !view->is_priced ? next_shown(view, place) : field;
+/* The next field that a form has: CSV has all that are not of JSON alone, people those with a name, a cost where one is
+ * known. NULL: there is none. */
+static const SweepField *next_field(const SweepView *view, const SweepField *field, bool csv) {
+    for (field = field ? field + 1 : sweep_fields(view->grid); field->key; field++)
+        if (csv ? !field->in_json_alone : field->name && (field->rule == FIELD_ALWAYS || view->is_priced))
+            return field;
+    return NULL;
 }
 
-static void add_text(Table *table, const char *text) {
-    char clean[CELL_SIZE];
-    table_cell(table, "%s", clean_text(text, clean, sizeof clean));
+/* A column of a plan may have the name of an option: that of the option says so in CSV. */
+static const char *option_heading(SweepView *view, const char *option, bool csv) {
+    for (const SweepField *field = sweep_fields(view->grid); csv && field->key; field++)
+        if (strcmp(field->key, option) == 0) return arena_format(&view->arena, "asked_%s", option);
+    return option;
 }
 
-/* What varies, which distinguishes points; the best plan; the result. */
-static Table begin_table(SweepView *view) {
+static Table begin_table(SweepView *view, bool csv) {
     const SweepGrid *grid = view->grid;
-    const Field *field;
+    const SweepField *field = NULL;
     Table table = table_new(&view->arena, "Every point of the grid with its best plan", NULL);
-    for (int i = 0; i < grid->option_count; i++)
-        if (grid->options[i].count > 1) table_column(&table, grid->options[i].option, false);
-    for (int place = 0; (field = next_shown(view, &place)) != NULL;)
-        table_column(&table, field->name, field->type != FIELD_TEXT);
-    table_column(&table, "result", false);
+    if (csv) table_column(&table, "point", true);
+    for (int i = 0; i < grid->option_count; i++) {
+        if (grid->options[i].count == 1) continue;
+        const char *heading = option_heading(view, grid->options[i].option, csv);
+        table_column(&table, heading ? heading : "", false);
+    }
+    if (csv) table_column(&table, "state", false);
+    while ((field = next_field(view, field, csv)) != NULL)
+        table_column(&table, csv ? field->key : field->name, field->type != FIELD_TEXT);
+    if (csv && sweep_goal_is(view->goal)) table_column(&table, "goal", false);
+    table_column(&table, csv ? "message" : "result", false);
     for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
     return table;
 }
 
-/* Every point a row. */
-static void fill_table(SweepView *view) {
-    const SweepGrid *grid = view->grid;
-    const Field *field;
-    Table *out = &view->table;
-    view->is_priced = is_priced(grid, view->rows);
-    *out = begin_table(view);
-    for (int64_t point = 0; point < grid->points; point++) {
-        const SweepRow *row = &view->rows[point];
-        char result[CELL_SIZE], text[NUMBER_TEXT_SIZE];
-        for (int i = 0; i < grid->option_count; i++)
-            if (grid->options[i].count > 1) add_text(out, sweep_value(grid, point, i));
-        for (int place = 0; (field = next_shown(view, &place)) != NULL;)
-            add_text(out, row->has_plan ? field_words(field, row, text) : "");
-        snprintf(result, sizeof result, "%s%s%s", point_state_words(row->state), row->message[0] ? ": " : "",
-                 row->message);
-        add_text(out, view->result[point] ? view->result[point] : result);
-    }
+static void add_text(Table *table, const char *text, bool csv) {
+    char clean[CELL_SIZE];
+    table_cell(table, "%s", csv ? text : clean_text(text, clean, sizeof clean));
 }
+
+/* People read figures in their units, other programs all their digits. */
+static void add_figure(Table *table, const SweepField *field, const SweepRow *row, bool csv) {
+    char text[NUMBER_TEXT_SIZE];
+    const cJSON *value = json_at(json_at(row->json, "best"), field->key);
+    if (!value || field->type == FIELD_TEXT)
+        add_text(table, value ? value->valuestring : "", csv);
+    else if (csv)
+        table_cell(table, "%.17g", value->valuedouble);
+    else
+        add_text(table, field->unit ? field->unit(value->valuedouble, text) : "", csv);
+}
+
+static void add_row(const SweepView *view, int64_t point, bool csv, Table *table) {
+    const SweepGrid *grid = view->grid;
+    const SweepField *field = NULL;
+    const SweepRow *row = &view->rows[point];
+    const char *message = sweep_says(row, "message"), *result = view->result[point];
+    char words[CELL_SIZE];
+    if (csv) table_cell(table, "%lld", (long long)point);
+    for (int i = 0; i < grid->option_count; i++)
+        if (grid->options[i].count > 1) add_text(table, sweep_value(grid, point, i), csv);
+    if (csv) add_text(table, point_state_name(row->state), csv);
+    while ((field = next_field(view, field, csv)) != NULL) add_figure(table, field, row, csv);
+    if (csv && sweep_goal_is(view->goal)) add_text(table, result ? result : "", csv);
+    snprintf(words, sizeof words, "%s%s%s", point_state_words(row->state), message[0] ? ": " : "", message);
+    add_text(table, csv ? message : result ? result : words, csv);
+}
+
+/* Every point a row. False: memory is out. */
+static bool fill_table(SweepView *view, bool csv, Table *table) {
+    for (const SweepField *field = sweep_fields(view->grid); field->key; field++)
+        if (field->name && field->rule == FIELD_OR_NULL) view->is_priced = is_priced(view, field);
+    *table = begin_table(view, csv);
+    for (int64_t point = 0; point < view->grid->points; point++) add_row(view, point, csv, table);
+    return !table->failed;
+}
+
+/* ---- what people see ---- */
 
 static void headline(const SweepGrid *grid, Prose *to) {
     char number[NUMBER_TEXT_SIZE], clean[PROSE_NAME_SIZE];
@@ -104,7 +136,7 @@ static void add_reach(const SweepGrid *grid, const SweepRow *rows, Prose *to) {
     for (int i = 0; i < grid->option_count; i++) varied += grid->options[i].count > 1;
     for (int64_t i = 0; i < grid->points; i++) {
         if (rows[i].state == POINT_ERROR) return;
-        if (!rows[i].has_plan) continue;
+        if (!sweep_has_plan(&rows[i])) continue;
         if (first < 0) first = i;
         last = i;
         fit++;
@@ -132,112 +164,73 @@ static void summary(const SweepView *view, Prose *to) {
     sweep_goal_summary(grid, rows, view->goal, to);
 }
 
-/* Errors are long and often the same: the table has their numbers, and their lines stand below it. Which of the errors,
- * counted from 1 as they come, a row has; 0: none. */
-static int64_t error_number(SweepView *view, int64_t row) {
-    const SweepRow *rows = view->rows;
-    if (rows[row].state != POINT_ERROR) return 0;
-    for (int64_t e = 0; e < view->errors; e++)
-        if (strcmp(rows[view->first_of[e]].message, rows[row].message) == 0) return e + 1;
-    view->first_of[view->errors] = row;
-    return ++view->errors;
-}
-
-/* The results of points in error are the numbers of their errors. False: memory is out. */
-static bool number_errors(SweepView *view) {
-    view->first_of = ARENA_NEW(&view->arena, int64_t, (size_t)view->grid->points);
-    for (int64_t i = 0; view->first_of && i < view->grid->points; i++) {
-        int64_t number = error_number(view, i);
-        if (number > 0 && !(view->result[i] = arena_format(&view->arena, "error %lld", (long long)number)))
-            return false;
+/* Errors are long and often the same: the table has their numbers, counted from 1 as they come, and their lines stand
+ * below it. first[e]: the first row with error e + 1. False: memory is out. */
+static bool number_errors(SweepView *view, int64_t *first, int64_t *errors) {
+    for (int64_t i = 0; i < view->grid->points; i++) {
+        const char *message = sweep_says(&view->rows[i], "message");
+        int64_t e = 0;
+        if (view->rows[i].state != POINT_ERROR) continue;
+        while (e < *errors && strcmp(sweep_says(&view->rows[first[e]], "message"), message) != 0) e++;
+        if (e == *errors) first[(*errors)++] = i;
+        if (!(view->result[i] = arena_format(&view->arena, "error %lld", (long long)e + 1))) return false;
     }
-    return view->first_of != NULL;
+    return true;
 }
 
-static bool fill_for_people(SweepView *view, bool numbered) {
-    if (numbered && !number_errors(view)) return false;
-    fill_table(view);
-    return !view->table.failed;
-}
-
-static bool write_text(const SweepView *view, TextOut out) {
+static bool write_text(SweepView *view, TextOut out) {
     char start[NUMBER_TEXT_SIZE], clean[PROSE_SIZE];
+    int64_t *first = ARENA_NEW(&view->arena, int64_t, (size_t)view->grid->points), errors = 0;
+    Table table;
+    if (!first || !number_errors(view, first, &errors) || !fill_table(view, false, &table)) return false;
     prose_write(out, "", "  ", view->first.text);
     fputc('\n', out.file);
-    bool ok = table_write_text(&view->table, "  ", out);
-    if (view->errors > 0) fputc('\n', out.file);
-    for (int64_t e = 0; e < view->errors; e++) {
+    bool ok = table_write_text(&table, "  ", out);
+    if (errors > 0) fputc('\n', out.file);
+    for (int64_t e = 0; e < errors; e++) {
         snprintf(start, sizeof start, "  error %lld: ", (long long)e + 1);
-        prose_write(out, start, "    ", clean_text(view->rows[view->first_of[e]].message, clean, sizeof clean));
+        prose_write(out, start, "    ", clean_text(sweep_says(&view->rows[first[e]], "message"), clean, sizeof clean));
     }
     fputc('\n', out.file);
     prose_write(out, "", "  ", view->last.text);
     return ok;
 }
 
-static bool write_markdown(const SweepView *view, FILE *out) {
+static bool write_markdown(SweepView *view, FILE *out) {
+    Table table;
+    if (!fill_table(view, false, &table)) return false;
     escape_write(ESCAPE_MARKDOWN, view->first.text, out);
     fputs("\n\n", out);
-    bool ok = table_write_markdown(&view->table, out);
+    bool ok = table_write_markdown(&table, out);
     fputc('\n', out);
     escape_write(ESCAPE_MARKDOWN, view->last.text, out);
     fputc('\n', out);
     return ok;
 }
 
-/* ---- CSV ---- */
-
-static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table) {
-    const SweepGrid *grid = view->grid;
-    table_cell(table, "%lld", (long long)row->point);
-    for (int i = 0; i < grid->option_count; i++)
-        if (grid->options[i].count > 1) table_cell(table, "%s", sweep_value(grid, row->point, i));
-    table_cell(table, "%s", point_state_name(row->state));
-    if (row->has_plan) fields_row(table, sweep_fields(grid), row);
-    for (int column = 1; !row->has_plan && field_at_column(sweep_fields(grid), column); column++)
-        table_cell(table, "%s", "");
-    if (sweep_goal_is(view->goal)) table_cell(table, "%s", view->result[row->point] ? view->result[row->point] : "");
-    table_cell(table, "%s", row->message);
-}
-
 static bool write_csv(SweepView *view, FILE *out) {
-    Table table = table_new(&view->arena, NULL, ">point");
-    /* A column of the plan may have the name of one that was requested. */
-    for (int i = 0; i < view->grid->option_count; i++) {
-        const SweepOption *varied = &view->grid->options[i];
-        const char *name = varied->option;
-        if (field_named(sweep_fields(view->grid), name)) name = arena_format(&view->arena, "asked_%s", name);
-        if (varied->count > 1) table_column(&table, name ? name : "", false);
-    }
-    table_column(&table, "state", false);
-    fields_begin(&table, sweep_fields(view->grid));
-    if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);
-    table_column(&table, "message", false);
-    for (int64_t i = 0; i < view->grid->points; i++) add_csv_row(view, &view->rows[i], &table);
-    return table_write_csv(&table, out);
+    Table table;
+    return fill_table(view, true, &table) && table_write_csv(&table, out);
 }
 
 /* ---- JSON, and the page with it ---- */
 
-/* The line that makes this sweep again as a page. Values are in quotes where a shell would see more in them than a
- * word. False: one has characters that no line should have, or the line is long. */
+/* The line that makes this sweep again as a page. False: a shell would not read it back, or it is long. */
 static bool command_of(const SweepGrid *grid, Prose *to) {
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
     enum { LONG = 1000 };
     prose_add(to, "shardopt sweep%s%s", grid->command ? " " : "", grid->command ? grid->command : "");
     for (int i = 0; i < grid->option_count; i++) {
         const SweepOption *option = &grid->options[i];
-        bool plain = true;
+        Prose list = {0};
         for (int v = 0; v < option->count; v++) {
             const char *value = option->values[v];
-            plain = plain && value[strspn(value, PLAIN)] == '\0';
-            for (const char *c = value; *c; c++)
-                if (*c == '\'' || (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) return false;
-            if (strlen(value) > LONG || to->used > LONG || (option->count > 1 && strchr(value, ','))) return false;
+            size_t length = strlen(value);
+            bool is_list = option->count > 1 && strchr(value, ',');
+            if (is_list || length > LONG || list.used + length + 1 >= sizeof list.text) return false;
+            prose_add(&list, "%s%s", v > 0 ? "," : "", value);
         }
-        prose_add(to, " --%s%s%s", option->option, option->values[0][0] ? " " : "", plain ? "" : "'");
-        for (int v = 0; v < option->count; v++) prose_add(to, "%s%s", v > 0 ? "," : "", option->values[v]);
-        prose_add(to, "%s", plain ? "" : "'");
+        if (to->used > LONG || !request_line_add(to->text, sizeof to->text, option->option, list.text)) return false;
+        to->used = strlen(to->text);
     }
     prose_add(to, " --format html -o sweep.html");
     return true;
@@ -267,10 +260,8 @@ static size_t before_report(const SweepRow *row) {
 
 /* Each row as it was planned, and behind it what it is among the others. */
 static bool write_json(SweepView *view, bool reports, FILE *out) {
-    bool *front = ARENA_NEW(&view->arena, bool, (size_t)view->grid->points);
-    int *same = ARENA_NEW(&view->arena, int, (size_t)view->grid->points);
-    if (!front || !same) return false;
-    sweep_front(view->grid, view->rows, front, same);
+    const bool *front = sweep_front(view->grid, view->rows, &view->arena);
+    if (!front) return false;
     fputs("[", out);
     for (int64_t i = 0; i < view->grid->points; i++) {
         const SweepRow *row = &view->rows[i];
@@ -307,10 +298,10 @@ static bool compare_with_goal(SweepView *view) {
     sweep_choose(view->grid, view->rows, view->goal, &choice);
     for (int64_t i = 0; i < view->grid->points; i++) {
         const SweepRow *row = &view->rows[i];
-        if (!row->has_plan) continue;
+        if (!sweep_has_plan(row)) continue;
         bool open = row->state == POINT_NOT_PROVEN;
         sweep_goal_words(row, view->goal, &choice, words);
-        duration_text(row->expected_seconds, days);
+        duration_text(sweep_figure(row, "expected_seconds"), days);
         view->result[i] = arena_format(&view->arena, "%s: %s%s", days, words, open ? " (not proven)" : "");
         if (!view->result[i]) return false;
     }
@@ -325,7 +316,6 @@ bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *g
     view->result = ARENA_NEW(&view->arena, const char *, (size_t)grid->points);
     bool ok = view->result && compare_with_goal(view);
     if (ok) headline(grid, &view->first), summary(view, &view->last);
-    if (format == SWEEP_TEXT || format == SWEEP_MARKDOWN) ok = ok && fill_for_people(view, format == SWEEP_TEXT);
     ok = ok && (format == SWEEP_JSON       ? write_json(view, true, out.file)
                 : format == SWEEP_CSV      ? write_csv(view, out.file)
                 : format == SWEEP_HTML     ? write_html(view, out.file, error)

@@ -286,19 +286,22 @@ static void write_tables(const SweepGrid *grid, const SweepRow *rows) {
 }
 
 /* Every point of the grid from one row, as a sweep of so many would have them. */
-static void read_rows(const SweepHeader *header, const char *at, const char *end, Arena *arena) {
+static void read_rows(const SweepHeader *header, const char *at, const char *end) {
     enum { MOST = 64 };
     SweepRow rows[MOST] = {0};
     int64_t known = 0;
     for (const char *newline; at < end && (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
         Error error = {0};
         SweepRow row;
-        bool ok = sweep_row_read(&header->grid, (SweepLine){at, (size_t)(newline - at), "fuzz"}, arena, &row, &error);
+        bool ok = sweep_row_read(&header->grid, at, (size_t)(newline - at), "fuzz", &row, &error);
         fuzz_input(ok, &error);
         if (ok && (row.length != (size_t)(newline - at) || memcmp(row.line, at, row.length) != 0)) abort();
-        if (ok && row.point < MOST && !rows[row.point].line) rows[row.point] = row, known++;
+        bool is_new = ok && row.point < MOST && !rows[row.point].json;
+        if (is_new) rows[row.point] = row, known++;
+        if (ok && !is_new) sweep_rows_free(&row, 1);
     }
     if (known > 0 && known == header->grid.points) write_tables(&header->grid, rows);
+    sweep_rows_free(rows, MOST);
 }
 
 /* Whatever the lines are, a part of a sweep is read or refused with one line. A header that is read is written as it
@@ -314,7 +317,7 @@ void fuzz_sweep(char *text, size_t size) {
     if (ok) {
         const char *line = sweep_header_line(&header, &arena);
         if (!line || strncmp(line, text, first) != 0 || (line[first] != '\n' && line[first] != '\0')) abort();
-        read_rows(&header, text + first + 1, text + size, &arena);
+        read_rows(&header, text + first + 1, text + size);
     }
     arena_free(&arena);
 }

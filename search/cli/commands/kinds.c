@@ -29,11 +29,11 @@ static const Command SWEEP_RL = {
 };
 
 static const AnswerKind KINDS[] = {
-    {NULL, training_explain, training_emit, training_again, NULL, training_point_chips, training_point_row,
+    {NULL, training_explain, training_emit, training_again, NULL, training_point_chips, training_point,
      training_validate, training_calibrate},
-    {"inference", serving_explain, serving_emit, serving_again, &SWEEP_SERVING, serving_point_chips, serving_point_row,
+    {"inference", serving_explain, serving_emit, serving_again, &SWEEP_SERVING, serving_point_chips, serving_point,
      serving_validate, serving_calibrate},
-    {.command = "rl", .sweep = &SWEEP_RL, .point_chips = rl_point_chips, .point_row = rl_point_row},
+    {.command = "rl", .sweep = &SWEEP_RL, .point_chips = rl_point_chips, .point = rl_point},
 };
 
 const AnswerKind *kind_of_word(const char *word) {

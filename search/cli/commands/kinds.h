@@ -55,7 +55,7 @@ typedef struct {
     PlanAgain *again;     /* for `check`; what it compares, and what `diff` does, is a ReportKind */
     const Command *sweep; /* whose options a grid has; NULL: those of `sweep` */
     PointChips *point_chips;
-    PointRow *point_row;
+    PointSearch *point;
     /* Tables of measured runs. */
     bool (*validate)(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
     bool (*calibrate)(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);

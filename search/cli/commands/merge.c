@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt merge PART...`: the parts of a sweep, as one process would have printed them. */
-#include "base/build.h"
 #include "base/util.h"
 #include "search/cli/sweep/file.h"
 #include "search/sweep/sweep.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { PARTS_MAX = SWEEP_POINTS_MAX };
 
@@ -22,74 +18,31 @@ static const CommandOption OPTIONS[] = {
     [BUDGET] = {OPTION_ROW_BUDGET},
 };
 
-typedef struct {
-    SweepOutput output;
-    const char *const *paths;
-    int count;
-} MergeRequest;
-
-static bool read_request(const CommandLine *line, MergeRequest *out, Error *error) {
-    if (!sweep_format_parse(line->text[FORMAT], &out->output.format, error) ||
-        !sweep_goal_read(line->text[DEADLINE], line->text[BUDGET], &out->output.goal, error) ||
-        !line_file(line, OUTPUT, &out->output.path, error))
-        return false;
-    out->output.quiet = line->text[QUIET];
-    out->paths = line->arguments;
-    out->count = line->argument_count;
-    if (out->count == 0)
+static bool merge(const CommandLine *line, const SweepOutput *output, SweepTable *table, Streams streams,
+                  Error *error) {
+    int count = line->argument_count;
+    if (count == 0)
         return error_set(error, ERROR_INPUT, "merge", "has no parts; give the files of `shardopt sweep --shard K/N`");
-    return out->count <= PARTS_MAX ||
-           error_set(error, ERROR_INPUT, "merge", "has more than %d parts; give fewer", PARTS_MAX);
-}
-
-/* The first point that nobody has: its part was not given, or is not finished. */
-static bool check_whole(const SweepTable *table, const int *part_of_shard, const char *const *paths, Error *error) {
-    const SweepHeader *header = table->header;
-    for (int64_t i = 0; i < header->grid.points; i++) {
-        if (table->rows[i].line) continue;
-        int64_t shard = i % header->shards;
-        if (part_of_shard[shard] == 0)
-            return error_set(error, ERROR_INPUT, "merge", "shard %lld/%lld is missing; give its part as well",
-                             (long long)shard + 1, (long long)header->shards);
-        return error_set(error, ERROR_INPUT, paths[part_of_shard[shard] - 1],
-                         "has no point %lld: its sweep is not finished; finish it with --resume", (long long)i);
-    }
-    return true;
-}
-
-static bool merge(const MergeRequest *request, Arena *arena, Streams streams, int *code, Error *error) {
-    SweepHeader *first = ARENA_NEW(arena, SweepHeader, 2), *part = first + 1;
-    SweepTable table;
-    if (!first) return error_memory(error);
-    if (!sweep_part_header(request->paths[0], arena, first, error)) return false;
-    if (strcmp(first->version, program_version()) != 0)
-        return error_set(error, ERROR_INPUT, request->paths[0],
-                         "was made by shardopt %.40s, and this is %s; merge with the version that made it",
-                         first->version, program_version());
-    if (!sweep_output_fits(&first->grid, &request->output, error)) return false;
-    int *part_of_shard = ARENA_NEW(arena, int, (size_t)first->shards);
-    if (!part_of_shard) return error_memory(error);
-    if (!sweep_table_new(first, arena, &table, error)) return false;
-    for (int i = 0; i < request->count; i++) {
-        if (!sweep_part_read(request->paths[i], &table, part, error)) return false;
-        int *seen = &part_of_shard[part->shard - 1];
-        if (*seen)
-            return error_set(error, ERROR_INPUT, request->paths[i],
-                             "is shard %lld/%lld again, which %.80s is already; give each once", (long long)part->shard,
-                             (long long)part->shards, request->paths[*seen - 1]);
-        *seen = i + 1;
-    }
-    if (!check_whole(&table, part_of_shard, request->paths, error) ||
-        !sweep_answer(&first->grid, table.rows, &request->output, streams, error))
-        return false;
-    *code = sweep_exit(&first->grid, table.rows, &request->output.goal);
-    return true;
+    if (count > PARTS_MAX)
+        return error_set(error, ERROR_INPUT, "merge", "has more than %d parts; give fewer", PARTS_MAX);
+    for (int i = 0; i < count; i++)
+        if (!sweep_part_read(line->arguments[i], table, error) ||
+            (i == 0 && !sweep_output_fits(&table->header->grid, output, error)))
+            return false;
+    return sweep_table_is_whole(table, error) &&
+           sweep_answer(&table->header->grid, table->rows, output, streams, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    MergeRequest request = {0};
+    const char *const *text = line->text;
+    SweepTable table = {.arena = line->arena};
+    SweepOutput output;
     int code = EXIT_USAGE;
-    if (read_request(line, &request, error)) merge(&request, line->arena, streams, &code, error);
+    if (sweep_output_read(&(SweepOutputWords){text[FORMAT], text[OUTPUT], text[QUIET], text[DEADLINE], text[BUDGET]},
+                          &output, error) &&
+        merge(line, &output, &table, streams, error))
+        code = sweep_exit(&table.header->grid, table.rows, &output.goal);
+    sweep_table_free(&table);
     return code;
 }
 

@@ -55,10 +55,9 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
     *header = (SweepHeader){.version = program_version(), .shard = 1, .shards = 1};
     out->sharded = text[OPTION_SHARD] != NULL;
     out->resume = text[OPTION_RESUME];
-    out->output.quiet = text[OPTION_QUIET] != NULL;
-    out->output.path = text[OPTION_OUTPUT];
-    if (!sweep_format_parse(text[OPTION_FORMAT], &out->output.format, error)) return false;
-    if (!sweep_goal_read(text[OPTION_DEADLINE], text[OPTION_BUDGET], &out->output.goal, error)) return false;
+    const SweepOutputWords output = {text[OPTION_FORMAT], text[OPTION_OUTPUT], text[OPTION_QUIET],
+                                     text[OPTION_DEADLINE], text[OPTION_BUDGET]};
+    if (!sweep_output_read(&output, &out->output, error)) return false;
     if (out->sharded && sweep_goal_is(&out->output.goal))
         return error_set(error, ERROR_INPUT, text[OPTION_DEADLINE] ? "--deadline" : "--budget",
                          "is of the whole sweep; give it to `shardopt merge`");
@@ -66,8 +65,6 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
         return error_set(error, ERROR_INPUT, "--format",
                          "is of the whole sweep, and a part has its own; give it to "
                          "`shardopt merge`");
-    if (out->output.path && out->output.path[0] == '\0')
-        return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
     if (out->resume && out->resume[0] == '\0')
         return error_set(error, ERROR_INPUT, "--resume", "is empty; give a file");
     if ((out->sharded && !read_shard(text[OPTION_SHARD], header, error)) ||
@@ -92,53 +89,22 @@ static Options *words_of(const Sweep *sweep, int64_t point, Arena *arena, Error 
     return words;
 }
 
-static int64_t chips_of(const Sweep *sweep, int64_t point, Arena *arena, Error *failure) {
-    const Options *words = words_of(sweep, point, arena, failure);
-    return words ? sweep->kind->point_chips(words, arena, failure) : 0;
-}
-
-static bool plan_point(const Sweep *sweep, int64_t point, SweepText *row, Error *error) {
+static bool plan_point(const Sweep *sweep, int64_t point, SweepRow *row, Error *error) {
     const SweepGrid *grid = &sweep->header.grid;
     Arena arena = {0};
     Error failure = {0};
+    PointAnswer answer = {0};
     const Options *words = words_of(sweep, point, &arena, &failure);
     const SweepPoint task = {grid, point, words, sweep->header.data_sha256,
                              sweep->sharded || sweep->resume || sweep->output.format == SWEEP_JSON};
-    bool ok = words && sweep->kind->point_row(&task, &arena, row, &failure);
-    if (!ok && of_the_point(&failure))
-        ok = sweep_row_of_failure(grid, point, &failure, row, error);
-    else if (!ok)
+    bool ok = words && sweep->kind->point(&task, &arena, &answer, &failure);
+    if (!ok) point_answer_free(&answer);
+    if (!ok && of_the_point(&failure)) ok = true, answer = sweep_answer_of_failure(&failure, &arena);
+    if (ok)
+        ok = sweep_row_new(grid, point, &answer, row, error);
+    else
         *error = failure;
     arena_free(&arena);
-    return ok;
-}
-
-/* What no point can do with is an error of the sweep: that of the first. */
-static bool some_point_is_valid(const Sweep *sweep, Error *error) {
-    Error first = {0};
-    for (int64_t point = 0; point < sweep->header.grid.points; point++) {
-        Arena arena = {0};
-        Error failure = {0};
-        bool valid = chips_of(sweep, point, &arena, &failure) > 0;
-        arena_free(&arena);
-        if (valid) return true;
-        if (!of_the_point(&failure)) {
-            *error = failure;
-            return false;
-        }
-        if (point == 0) first = failure;
-    }
-    *error = first;
-    return false;
-}
-
-static bool plan_all(const Sweep *sweep, const SweepLog *search_log, Error *error) {
-    bool ok = true;
-    for (int64_t point; ok && (point = search_log->next(search_log->of)) >= 0;) {
-        SweepText row = {0};
-        ok = plan_point(sweep, point, &row, error) && search_log->deliver(search_log->of, row.text, row.length, error);
-        free(row.text);
-    }
     return ok;
 }
 
@@ -161,7 +127,7 @@ static int64_t next_point(void *of) {
     while (search_log->next < header->grid.points) {
         int64_t point = search_log->order ? search_log->order[search_log->next] : search_log->next;
         search_log->next++;
-        if (sweep_shard_has(header, point) && !search_log->table.rows[point].line) return point;
+        if (sweep_shard_has(header, point) && !search_log->table.rows[point].json) return point;
     }
     return -1;
 }
@@ -176,21 +142,29 @@ static int by_size(const void *a, const void *b) {
     return (x->point > y->point) - (x->point < y->point);
 }
 
-/* Points on most chips first, since they take longest, and ranks would wait for one that was begun last. */
-static bool order_by_size(SearchLog *search_log, Arena *arena, Error *error) {
-    enum { SIZED_MAX = 1000 }; /* some milliseconds each */
+/* What no point can do with is an error of the sweep: that of the first. `all`: looks at every point, and has those on
+ * most chips planned first, since they take longest, and ranks would wait for one that was begun last. */
+static bool look_at_points(SearchLog *search_log, bool all, Arena *arena, Error *error) {
     const Sweep *sweep = search_log->sweep;
     int64_t points = sweep->header.grid.points;
-    if (points > SIZED_MAX) return true;
+    bool some = false;
+    Error first = {0};
     Size *sizes = ARENA_NEW(arena, Size, (size_t)points);
-    search_log->order = ARENA_NEW(arena, int64_t, (size_t)points);
-    if (!sizes || !search_log->order) return error_memory(error);
-    for (int64_t point = 0; point < points; point++) {
+    if (!sizes) return error_memory(error);
+    for (int64_t point = 0; point < points && (all || !some); point++) {
         Arena own = {0};
         Error failure = {0};
-        sizes[point] = (Size){chips_of(sweep, point, &own, &failure), point};
+        const Options *words = words_of(sweep, point, &own, &failure);
+        sizes[point] = (Size){words ? sweep->kind->point_chips(words, &own, &failure) : 0, point};
         arena_free(&own);
+        some = some || sizes[point].chips > 0;
+        if (!some && !of_the_point(&failure)) return *error = failure, false;
+        if (point == 0) first = failure;
     }
+    if (!some) return *error = first, false;
+    if (!all) return true;
+    search_log->order = ARENA_NEW(arena, int64_t, (size_t)points);
+    if (!search_log->order) return error_memory(error);
     qsort(sizes, (size_t)points, sizeof *sizes, by_size);
     for (int64_t i = 0; i < points; i++) search_log->order[i] = sizes[i].point;
     return true;
@@ -200,25 +174,30 @@ static void show_progress(const SearchLog *search_log, const SweepRow *row) {
     char point[256], clean[256], step[NUMBER_TEXT_SIZE] = "";
     if (!search_log->progress) return;
     sweep_point_text(&search_log->sweep->header.grid, row->point, point, sizeof point);
-    if (row->has_plan) step_text(row->step_seconds, step);
+    double seconds = sweep_figure(row, search_log->sweep->header.grid.command ? "seconds" : "step_seconds");
+    if (seconds >= 0) step_text(seconds, step);
     fprintf(search_log->progress, "shardopt: %lld of %lld: %s: %s%s%s\n", (long long)search_log->done,
             (long long)search_log->wanted, clean_text(point, clean, sizeof clean), point_state_words(row->state),
             step[0] ? ", " : "", step);
 }
 
-static bool take_row(void *of, const char *row, size_t length, Error *error) {
-    SearchLog *search_log = of;
-    SweepRow read;
-    if (!sweep_row_read(&search_log->sweep->header.grid, (SweepLine){row, length, "sweep"}, search_log->table.arena,
-                        &read, error) ||
-        (search_log->resume.descriptor >= 0 &&
-         !interrupt_came(NULL) && /* a point that was cut short is planned again */
-         !sweep_resume_append(&search_log->resume, row, length, error)))
-        return false;
-    search_log->table.rows[read.point] = read;
+/* A point that was cut short is planned again: its row is not kept on the disk. Takes the row. */
+static bool keep_row(SearchLog *search_log, SweepRow *row, Error *error) {
+    if (search_log->resume.descriptor >= 0 && !interrupt_came(NULL) &&
+        !sweep_resume_append(&search_log->resume, row->line, row->length, error))
+        return sweep_rows_free(row, 1), false;
+    search_log->table.rows[row->point] = *row;
     search_log->done++;
-    show_progress(search_log, &read);
+    show_progress(search_log, row);
     return true;
+}
+
+/* The row of another rank. */
+static bool take_line(void *of, const char *line, size_t length, Error *error) {
+    SearchLog *search_log = of;
+    SweepRow row;
+    return sweep_row_read(&search_log->sweep->header.grid, line, length, "sweep", &row, error) &&
+           keep_row(search_log, &row, error);
 }
 
 /* The part file of --shard, in the points' order. */
@@ -231,7 +210,7 @@ static bool write_part(const SearchLog *search_log, FILE *out, Error *error) {
     fprintf(draft.file, "%s\n", header);
     for (int64_t i = 0; i < sweep->header.grid.points; i++) {
         const SweepRow *row = &search_log->table.rows[i];
-        if (!row->line) continue;
+        if (!row->json) continue;
         fwrite(row->line, 1, row->length, draft.file);
         fputc('\n', draft.file);
     }
@@ -248,21 +227,24 @@ static bool answer(const SearchLog *search_log, Streams streams, int *code, Erro
     }
     *code = EXIT_DONE;
     for (int64_t i = 0; i < grid->points; i++)
-        if (rows[i].line && rows[i].state == POINT_NOT_PROVEN) *code = EXIT_LIMIT;
+        if (rows[i].json && rows[i].state == POINT_NOT_PROVEN) *code = EXIT_LIMIT;
     return write_part(search_log, streams.out, error);
 }
 
 /* ---- ranks ---- */
 
-static bool start_search_log(SearchLog *search_log, const Sweep *sweep, Streams streams, Arena *arena, Error *error) {
+static bool start_search_log(SearchLog *search_log, SweepCrew crew, Streams streams, Arena *arena, Error *error) {
+    enum { SIZED_MAX = 1000 }; /* some milliseconds each */
+    const Sweep *sweep = search_log->sweep;
     const SweepHeader *header = &sweep->header;
-    *search_log = (SearchLog){.sweep = sweep, .resume = {.descriptor = -1}};
-    if (!some_point_is_valid(sweep, error) || !sweep_table_new(header, arena, &search_log->table, error)) return false;
+    if (!look_at_points(search_log, crew.ranks > 1 && header->grid.points <= SIZED_MAX, arena, error) ||
+        !sweep_table_new(header, arena, &search_log->table, error))
+        return false;
     if (sweep->resume && !sweep_resume_open(sweep->resume, &search_log->table, &search_log->resume, error))
         return false;
     for (int64_t i = 0; i < header->grid.points; i++) {
         search_log->wanted += sweep_shard_has(header, i);
-        search_log->done += search_log->table.rows[i].line != NULL;
+        search_log->done += search_log->table.rows[i].json != NULL;
     }
     int descriptor = fileno(streams.err);
     if (!sweep->output.quiet && descriptor >= 0 && isatty(descriptor)) search_log->progress = streams.err;
@@ -272,30 +254,27 @@ static bool start_search_log(SearchLog *search_log, const Sweep *sweep, Streams 
 /* After an interrupt the table has the points that were planned, and says of the others that they were not. */
 static bool fill_unplanned(SearchLog *search_log, Error *error) {
     const SweepGrid *grid = &search_log->sweep->header.grid;
-    Error unplanned = {0};
-    error_set(&unplanned, ERROR_INPUT, "sweep", "interrupted before this point");
-    for (int64_t point = 0; point < grid->points; point++) {
-        SweepText row = {0};
-        if (search_log->table.rows[point].line) continue;
-        bool ok = sweep_row_of_failure(grid, point, &unplanned, &row, error);
-        const char *line = ok ? arena_text(search_log->table.arena, row.text) : NULL;
-        ok = ok && (line || error_memory(error)) &&
-             sweep_row_read(grid, (SweepLine){line, row.length, "sweep"}, search_log->table.arena,
-                            &search_log->table.rows[point], error);
-        free(row.text);
-        if (!ok) return false;
+    bool ok = true;
+    for (int64_t point = 0; point < grid->points && ok; point++) {
+        PointAnswer answer = {.state = POINT_ERROR, .message = "sweep: interrupted before this point"};
+        SweepRow *row = &search_log->table.rows[point];
+        ok = row->json || sweep_row_new(grid, point, &answer, row, error);
     }
-    return true;
+    return ok;
 }
 
 /* This process plans all. The first interrupt ends it with what there is; a part of a sweep is worth nothing unless it
  * is whole, so that a sharded one ends at once. */
-static bool plan_alone(const Sweep *sweep, SearchLog *search_log, const SweepLog *own, bool *interrupted,
-                       Error *error) {
+static bool plan_alone(SearchLog *search_log, bool *interrupted, Error *error) {
+    const Sweep *sweep = search_log->sweep;
     InterruptScope scope;
-    if (sweep->sharded) return plan_all(sweep, own, error);
-    interrupt_begin(&scope);
-    bool ok = plan_all(sweep, own, error);
+    bool ok = true;
+    if (!sweep->sharded) interrupt_begin(&scope);
+    for (int64_t point; ok && (point = next_point(search_log)) >= 0;) {
+        SweepRow row;
+        ok = plan_point(sweep, point, &row, error) && keep_row(search_log, &row, error);
+    }
+    if (sweep->sharded) return ok;
     *interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
     return ok && (!*interrupted || fill_unplanned(search_log, error));
@@ -304,25 +283,25 @@ static bool plan_alone(const Sweep *sweep, SearchLog *search_log, const SweepLog
 /* Rank 0, or the only process: keeps the queue, and prints. */
 static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams streams, Error *error) {
     Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
-    SearchLog search_log = {.resume = {.descriptor = -1}};
+    SearchLog search_log = {.sweep = sweep, .resume = {.descriptor = -1}};
     int code = EXIT_DONE;
     bool interrupted = false;
     bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
     if (ok && sweep->answered) command_line_answered(&sweep->line, streams.out);
-    ok = ok && (sweep->answered || start_search_log(&search_log, sweep, streams, arena, error));
-    ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&search_log, arena, error));
-    SweepLog own = {&search_log, next_point, take_row};
+    ok = ok && (sweep->answered || start_search_log(&search_log, crew, streams, arena, error));
+    SweepLog own = {&search_log, next_point, take_line};
     bool works = ok && !sweep->answered;
     const char *mark = works ? sweep_header_line(&sweep->header, arena) : "";
     if (!mark) works = ok = error_memory(error);
     if (crew.ranks > 1)
         ok = spread_serve(crew, works ? &own : NULL, mark, error) && ok;
     else if (works)
-        ok = plan_alone(sweep, &search_log, &own, &interrupted, error);
+        ok = plan_alone(&search_log, &interrupted, error);
     if (works && ok) ok = answer(&search_log, streams, &code, error);
     if (ok) command_advise(&sweep->line, streams.err);
     if (interrupted) code = EXIT_INTERRUPTED;
     sweep_resume_close(&search_log.resume);
+    sweep_table_free(&search_log.table);
     return ok ? code : exit_of_error(error);
 }
 
@@ -336,7 +315,13 @@ static int follow(int argc, char **argv, Arena *arena) {
     if (ok && !mark) ok = error_memory(&error);
     if (ok) {
         SweepLog remote = spread_remote(mark);
-        ok = plan_all(sweep, &remote, &error);
+        for (int64_t point; ok && (point = remote.next(remote.of)) >= 0;) {
+            SweepRow row;
+            ok = plan_point(sweep, point, &row, &error);
+            if (!ok) break;
+            ok = remote.deliver(remote.of, row.line, row.length, &error);
+            sweep_rows_free(&row, 1);
+        }
     }
     if (!ok) spread_fail(&error);
     return EXIT_DONE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/sweep/file.h"
 
+#include "base/build.h"
 #include "base/file.h"
 #include "base/text/prose.h"
 #include "search/options/machine_words.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static const size_t PART_BYTES_MAX = (size_t)1 << 30;
@@ -23,33 +23,44 @@ bool sweep_table_new(const SweepHeader *header, Arena *arena, SweepTable *out, E
     *out = (SweepTable){.header = header,
                         .rows = ARENA_NEW(arena, SweepRow, (size_t)header->grid.points),
                         .origin = ARENA_NEW(arena, const char *, (size_t)header->grid.points),
+                        .part = ARENA_NEW(arena, const char *, (size_t)header->shards),
                         .arena = arena};
-    return (out->rows && out->origin) || error_memory(error);
+    return (out->rows && out->origin && out->part) || error_memory(error);
+}
+
+void sweep_table_free(SweepTable *table) {
+    if (table->rows) sweep_rows_free(table->rows, table->header->grid.points);
 }
 
 bool sweep_shard_has(const SweepHeader *header, int64_t point) { return point % header->shards == header->shard - 1; }
 
-bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *line, size_t length, const char *where,
-                      const char *origin, Error *error) {
-    SweepRow row;
-    if (!sweep_row_read(&table->header->grid, (SweepLine){line, length, where}, table->arena, &row, error))
-        return false;
-    if (!sweep_shard_has(shard, row.point))
-        return error_set(error, ERROR_INPUT, where,
-                         "has point %lld, which is not of shard %lld/%lld; give the file as "
-                         "it was written",
-                         (long long)row.point, (long long)shard->shard, (long long)shard->shards);
-    if (table->rows[row.point].line)
-        return error_set(error, ERROR_INPUT, where, "has point %lld again, which is in %.80s; give each once",
-                         (long long)row.point, table->origin[row.point] ? table->origin[row.point] : "this sweep");
-    table->rows[row.point] = row;
-    table->origin[row.point] = origin;
-    return true;
+/* ---- reading ---- */
+
+/* A file in memory, as far as it is read. */
+typedef struct {
+    const char *path;
+    char *text;
+    size_t length, used;
+    long line; /* the last one that was read, from 1 */
+    char where[WHERE_SIZE];
+} RowsFile;
+
+static bool open_file(const char *path, Arena *arena, RowsFile *out, Error *error) {
+    *out = (RowsFile){.path = path};
+    return file_read(path, PART_BYTES_MAX, arena, &out->text, &out->length, error);
 }
 
-/* ---- headers ---- */
+/* The next whole line, whose end is not of it; NULL: there is none. */
+static const char *next_line(RowsFile *file, size_t *length) {
+    const char *at = file->text + file->used, *end = memchr(at, '\n', file->length - file->used);
+    if (!end) return NULL;
+    *length = (size_t)(end - at);
+    file->used += *length + 1;
+    snprintf(file->where, sizeof file->where, "%.160s:%ld", file->path, ++file->line);
+    return at;
+}
 
-static bool same_options(const SweepGrid *a, const SweepGrid *b) {
+static bool same_grid(const SweepGrid *a, const SweepGrid *b) {
     bool same = a->command == b->command && a->option_count == b->option_count;
     for (int i = 0; same && i < a->option_count; i++) {
         const SweepOption *x = &a->options[i], *y = &b->options[i];
@@ -64,7 +75,7 @@ static bool belongs(const SweepHeader *header, const SweepHeader *to, const char
     if (strcmp(header->version, to->version) != 0)
         return error_set(error, ERROR_INPUT, path, "was made by shardopt %.40s, not %.40s; give files of one version",
                          header->version, to->version);
-    if (!same_options(&header->grid, &to->grid))
+    if (!same_grid(&header->grid, &to->grid))
         return error_set(error, ERROR_INPUT, path, "is of another grid; give files of one sweep");
     if (strcmp(header->data_sha256, to->data_sha256) != 0)
         return error_set(error, ERROR_INPUT, path,
@@ -80,57 +91,90 @@ static bool belongs(const SweepHeader *header, const SweepHeader *to, const char
     return true;
 }
 
-/* ---- reading ---- */
-
-static bool read_header(const char *path, const char *text, size_t length, Arena *arena, SweepHeader *out, size_t *used,
-                        Error *error) {
-    char where[WHERE_SIZE];
-    const char *end = memchr(text, '\n', length);
-    snprintf(where, sizeof where, "%.160s:1", path);
-    if (!end) return error_set(error, ERROR_INPUT, path, "has no whole line; give a file of `shardopt sweep`");
-    *used = (size_t)(end - text) + 1;
-    return sweep_header_read(text, *used - 1, where, arena, out, error);
+/* NULL: its rows do not belong into the table, as *error says. */
+static const SweepHeader *read_header(RowsFile *file, const SweepTable *table, Error *error) {
+    size_t length;
+    const char *line = next_line(file, &length);
+    SweepHeader *header = ARENA_NEW(table->arena, SweepHeader, 1);
+    if (!header) return error_memory(error), NULL;
+    if (!line) {
+        error_set(error, ERROR_INPUT, file->path, "has no whole line; give a file of `shardopt sweep`");
+        return NULL;
+    }
+    bool ok = sweep_header_read(line, length, file->where, table->arena, header, error) &&
+              (!table->header || belongs(header, table->header, file->path, error));
+    return ok ? header : NULL;
 }
 
-/* The lines behind the header, as far as they are whole: *used bytes of them. */
-static bool read_rows(const char *path, const char *text, size_t length, SweepTable *table, const SweepHeader *shard,
-                      size_t *used, Error *error) {
-    const char *origin = arena_text(table->arena, path), *end;
+/* A point that is known already, or is not of the `shard`, is an error. */
+static bool fits(const SweepTable *table, const SweepHeader *shard, int64_t point, const char *where, Error *error) {
+    if (!sweep_shard_has(shard, point))
+        return error_set(error, ERROR_INPUT, where,
+                         "has point %lld, which is not of shard %lld/%lld; give the file as it was written",
+                         (long long)point, (long long)shard->shard, (long long)shard->shards);
+    return !table->rows[point].json ||
+           error_set(error, ERROR_INPUT, where, "has point %lld again, which is in %.80s; give each once",
+                     (long long)point, table->origin[point]);
+}
+
+/* The lines behind the header, as far as they are whole. */
+static bool read_rows(RowsFile *file, const SweepHeader *shard, SweepTable *table, Error *error) {
+    const char *origin = arena_text(table->arena, file->path), *line;
+    size_t length;
     if (!origin) return error_memory(error);
-    *used = 0;
-    for (long line = 2; (end = memchr(text + *used, '\n', length - *used)) != NULL; line++) {
-        char where[WHERE_SIZE];
-        size_t size = (size_t)(end - text) - *used;
-        snprintf(where, sizeof where, "%.160s:%ld", path, line);
-        if (!sweep_table_take(table, shard, text + *used, size, where, origin, error)) return false;
-        *used += size + 1;
+    while ((line = next_line(file, &length)) != NULL) {
+        SweepRow row;
+        if (!sweep_row_read(&table->header->grid, line, length, file->where, &row, error)) return false;
+        if (!fits(table, shard, row.point, file->where, error)) return sweep_rows_free(&row, 1), false;
+        table->rows[row.point] = row;
+        table->origin[row.point] = origin;
     }
     return true;
 }
 
-bool sweep_part_header(const char *path, Arena *arena, SweepHeader *out, Error *error) {
+/* ---- parts ---- */
+
+static bool take_part(RowsFile *file, SweepTable *table, Error *error) {
+    const SweepHeader *header = read_header(file, table, error);
+    if (!header) return false;
+    if (!table->header && strcmp(header->version, program_version()) != 0)
+        return error_set(error, ERROR_INPUT, file->path,
+                         "was made by shardopt %.40s, and this is %s; merge with the version that made it",
+                         header->version, program_version());
+    if ((!table->header && !sweep_table_new(header, table->arena, table, error)) ||
+        !read_rows(file, header, table, error))
+        return false;
+    if (file->used < file->length)
+        return error_set(error, ERROR_INPUT, file->path,
+                         "ends in the middle of a line: its sweep was stopped; finish it with --resume");
+    const char **part = &table->part[header->shard - 1];
+    if (*part)
+        return error_set(error, ERROR_INPUT, file->path,
+                         "is shard %lld/%lld again, which %.80s is already; give each once", (long long)header->shard,
+                         (long long)header->shards, *part);
+    *part = file->path;
+    return true;
+}
+
+bool sweep_part_read(const char *path, SweepTable *table, Error *error) {
     Arena own = {0};
-    char *text;
-    size_t length, used;
-    bool ok = file_read(path, PART_BYTES_MAX, &own, &text, &length, error) &&
-              read_header(path, text, length, arena, out, &used, error);
+    RowsFile file;
+    bool ok = open_file(path, &own, &file, error) && take_part(&file, table, error);
     arena_free(&own);
     return ok;
 }
 
-bool sweep_part_read(const char *path, SweepTable *table, SweepHeader *out, Error *error) {
-    Arena own = {0};
-    char *text;
-    size_t length, header = 0, rows = 0;
-    bool ok = file_read(path, PART_BYTES_MAX, &own, &text, &length, error) &&
-              read_header(path, text, length, table->arena, out, &header, error) &&
-              belongs(out, table->header, path, error) &&
-              read_rows(path, text + header, length - header, table, out, &rows, error);
-    if (ok && header + rows < length)
-        ok = error_set(error, ERROR_INPUT, path,
-                       "ends in the middle of a line: its sweep was stopped; finish it with --resume");
-    arena_free(&own);
-    return ok;
+bool sweep_table_is_whole(const SweepTable *table, Error *error) {
+    const SweepHeader *header = table->header;
+    int64_t point = 0;
+    while (point < header->grid.points && table->rows[point].json) point++;
+    if (point == header->grid.points) return true;
+    int64_t shard = point % header->shards;
+    if (!table->part[shard])
+        return error_set(error, ERROR_INPUT, "merge", "shard %lld/%lld is missing; give its part as well",
+                         (long long)shard + 1, (long long)header->shards);
+    return error_set(error, ERROR_INPUT, table->part[shard],
+                     "has no point %lld: its sweep is not finished; finish it with --resume", (long long)point);
 }
 
 /* ---- the file of --resume ---- */
@@ -139,20 +183,19 @@ static bool fail(Error *error, const char *path, const char *what) {
     return error_set(error, ERROR_IO, path, "%s: %s", what, strerror(errno));
 }
 
-static bool append(int descriptor, const char *line, size_t length) {
-    struct iovec rest[2] = {{(void *)line, length}, {(void *)"\n", 1}};
-    while (rest[1].iov_len > 0) {
-        ssize_t written = writev(descriptor, rest, 2);
+static bool write_all(int descriptor, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(descriptor, text, length);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return false;
-        for (int i = 0; i < 2; i++) {
-            size_t part = (size_t)written < rest[i].iov_len ? (size_t)written : rest[i].iov_len;
-            rest[i].iov_base = (char *)rest[i].iov_base + part;
-            rest[i].iov_len -= part;
-            written -= (ssize_t)part;
-        }
+        text += written;
+        length -= (size_t)written;
     }
-    return fsync(descriptor) == 0;
+    return true;
+}
+
+static bool append(int descriptor, const char *line, size_t length) {
+    return write_all(descriptor, line, length) && write_all(descriptor, "\n", 1) && fsync(descriptor) == 0;
 }
 
 /* A new file is on the disk when its folder is; where a file system refuses that there is nothing more to do. */
@@ -174,20 +217,16 @@ static bool start(const SweepResume *resume, const char *header, Error *error) {
     return true;
 }
 
-static bool take_up(const SweepResume *resume, const char *text, size_t length, SweepTable *table, Error *error) {
-    SweepHeader found;
-    size_t header = 0, rows = 0;
-    const char *path = resume->path;
-    if (!read_header(path, text, length, table->arena, &found, &header, error) ||
-        !belongs(&found, table->header, path, error))
-        return false;
-    if (found.shard != table->header->shard)
-        return error_set(error, ERROR_INPUT, path, "is of shard %lld/%lld, not %lld/%lld; give a file of its own",
-                         (long long)found.shard, (long long)found.shards, (long long)table->header->shard,
-                         (long long)table->header->shards);
-    if (!read_rows(path, text + header, length - header, table, &found, &rows, error)) return false;
-    return header + rows == length || ftruncate(resume->descriptor, (off_t)(header + rows)) == 0 ||
-           fail(error, path, "cannot be written");
+static bool take_up(const SweepResume *resume, RowsFile *file, SweepTable *table, Error *error) {
+    const SweepHeader *to = table->header, *found = read_header(file, table, error);
+    if (!found) return false;
+    if (found->shard != to->shard)
+        return error_set(error, ERROR_INPUT, file->path, "is of shard %lld/%lld, not %lld/%lld; give a file of its own",
+                         (long long)found->shard, (long long)found->shards, (long long)to->shard,
+                         (long long)to->shards);
+    if (!read_rows(file, found, table, error)) return false;
+    return file->used == file->length || ftruncate(resume->descriptor, (off_t)file->used) == 0 ||
+           fail(error, file->path, "cannot be written");
 }
 
 static bool open_regular(const char *path, SweepResume *out, Error *error) {
@@ -205,15 +244,14 @@ static bool open_regular(const char *path, SweepResume *out, Error *error) {
 
 bool sweep_resume_open(const char *path, SweepTable *table, SweepResume *out, Error *error) {
     Arena own = {0};
-    char *text;
-    size_t length;
+    RowsFile file;
     const char *header = sweep_header_line(table->header, table->arena);
     bool ok = header || error_memory(error);
-    ok = ok && open_regular(path, out, error) && file_read(path, PART_BYTES_MAX, &own, &text, &length, error);
-    if (ok && length <= strlen(header) && memcmp(text, header, length) == 0)
+    ok = ok && open_regular(path, out, error) && open_file(path, &own, &file, error);
+    if (ok && file.length <= strlen(header) && memcmp(file.text, header, file.length) == 0)
         ok = start(out, header, error);
     else if (ok)
-        ok = take_up(out, text, length, table, error);
+        ok = take_up(out, &file, table, error);
     arena_free(&own);
     if (!ok) sweep_resume_close(out);
     return ok;
@@ -228,20 +266,26 @@ void sweep_resume_close(SweepResume *resume) {
     resume->descriptor = -1;
 }
 
-bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
+/* ---- what `sweep` and `merge` have in common ---- */
+
+bool sweep_output_read(const SweepOutputWords *words, SweepOutput *out, Error *error) {
     int format = SWEEP_TEXT;
-    bool ok = choice_read(text, "--format", "text json csv markdown html", &format, error);
-    *out = (SweepFormat)format;
-    return ok;
+    *out = (SweepOutput){.path = words->output, .quiet = words->quiet != NULL};
+    if (!choice_read(words->format, "--format", "text json csv markdown html", &format, error) ||
+        !sweep_goal_read(words->deadline, words->budget, &out->goal, error))
+        return false;
+    out->format = (SweepFormat)format;
+    return !out->path || out->path[0] || error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
 }
 
 static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
     char clean[PROSE_SIZE];
     for (int64_t i = 0; i < grid->points; i++) {
+        const char *warning = sweep_says(&rows[i], "warning");
         int64_t before = 0;
-        while (before < i && strcmp(rows[before].warning, rows[i].warning) != 0) before++;
-        if (before == i && rows[i].warning[0])
-            fprintf(err, "shardopt: warning: %s\n", clean_text(rows[i].warning, clean, sizeof clean));
+        if (!warning[0]) continue;
+        while (before < i && strcmp(sweep_says(&rows[before], "warning"), warning) != 0) before++;
+        if (before == i) fprintf(err, "shardopt: warning: %s\n", clean_text(warning, clean, sizeof clean));
     }
 }
 
@@ -266,7 +310,7 @@ int sweep_exit(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goa
     bool any = false;
     for (int64_t i = 0; i < grid->points; i++) {
         if (rows[i].state == POINT_NOT_PROVEN) return EXIT_LIMIT;
-        any = any || rows[i].has_plan;
+        any = any || sweep_has_plan(&rows[i]);
     }
     if (any && sweep_goal_is(goal)) {
         SweepChoice choice;

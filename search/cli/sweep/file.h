@@ -6,27 +6,26 @@
 #include "search/cli/command.h"
 #include "search/sweep/sweep.h"
 
-/* The rows of a grid that are known: rows[point].line is NULL where one is not. */
+/* The rows of a grid that are known: rows[point].json is NULL where one is not. sweep_table_free() ends them. */
 typedef struct {
     const SweepHeader *header; /* the grid's */
     SweepRow *rows;            /* header->grid.points of them */
     const char **origin;       /* the file that a row came from; NULL: none */
+    const char **part;         /* of each shard the file that was read; NULL: none */
     Arena *arena;
 } SweepTable;
 bool sweep_table_new(const SweepHeader *header, Arena *arena, SweepTable *out, Error *error);
+void sweep_table_free(SweepTable *table); /* of a zeroed one too */
 
 /* Whether a point is of a header's shard. */
 bool sweep_shard_has(const SweepHeader *header, int64_t point);
 
-/* Takes one row; a point that is known already, or is not of the `shard`, is an error. */
-bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *line, size_t length, const char *where,
-                      const char *origin, Error *error);
+/* Adds a part's rows. Its header must be the table's but for the shard; where the table has none, but an arena, it is
+ * made of this header. A shard that is there already is an error. */
+bool sweep_part_read(const char *path, SweepTable *table, Error *error);
 
-/* What a part says of itself: its header. For the first of several, whose grid makes the table. */
-bool sweep_part_header(const char *path, Arena *arena, SweepHeader *out, Error *error);
-
-/* Adds a part's rows. Its header must be the table's but for the shard. */
-bool sweep_part_read(const char *path, SweepTable *table, SweepHeader *out, Error *error);
+/* Whether every point is known; an error names the part that lacks the first. */
+bool sweep_table_is_whole(const SweepTable *table, Error *error);
 
 /* A file that finished points are appended to. */
 typedef struct {
@@ -53,8 +52,10 @@ typedef struct {
     bool quiet;
 } SweepOutput;
 
-/* "text" when `text` is NULL. */
-bool sweep_format_parse(const char *text, SweepFormat *out, Error *error);
+typedef struct {
+    const char *format, *output, *quiet, *deadline, *budget; /* NULL: not given */
+} SweepOutputWords;
+bool sweep_output_read(const SweepOutputWords *words, SweepOutput *out, Error *error);
 
 /* Whether a sweep of this grid can be written so: one of serving has no page and no goal. */
 bool sweep_output_fits(const SweepGrid *grid, const SweepOutput *output, Error *error);

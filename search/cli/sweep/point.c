@@ -8,6 +8,7 @@
 #include "search/serving/options/served.h"
 #include "search/serving/report/serving_report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +49,7 @@ static const char *warning_of(const Request *request, Arena *arena) {
     return kept;
 }
 
-bool training_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+bool training_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     Report *report = ARENA_NEW(arena, Report, 1);
     if (!report) return error_memory(failure);
     Request *request = request_of(point->words, arena, failure);
@@ -57,7 +58,9 @@ bool training_point_row(const SweepPoint *point, Arena *arena, SweepText *row, E
     if (!warning) return error_memory(failure);
     if (!sweep_search(request, arena, report, failure) || !data_files_name(report, arena, failure)) return false;
     snprintf(report->data_sha256, sizeof report->data_sha256, "%s", point->data_sha256);
-    return sweep_row_of_report(point->grid, point->point, report, warning, row, failure);
+    if (!sweep_answer_of_report(report, arena, out, failure)) return false;
+    out->warning = warning;
+    return true;
 }
 
 /* ---- serving ---- */
@@ -68,28 +71,23 @@ int64_t serving_point_chips(const Options *words, Arena *arena, Error *failure) 
     return serving_question(words, arena, request, failure) ? request->question.machine.mesh.chips : 0;
 }
 
-static bool write_served(const SweepPoint *point, const Served *served, SweepText *row, Error *failure) {
+static bool answer_of_served(const SweepPoint *point, const Served *served, PointAnswer *out) {
     const ServingAnswer *answer = &served->answer;
-    SweepRow out = {.point = point->point,
-                    .state = !answer->count.complete ? POINT_NOT_PROVEN
-                             : answer->has_best      ? POINT_OK
-                                                     : POINT_NO_PLAN,
-                    .message = answer->has_best || answer->front.count == 0 ? "" : "no point keeps the limits",
-                    .warning = "",
-                    .has_plan = answer->has_best};
+    out->state = !answer->count.complete ? POINT_NOT_PROVEN : answer->has_best ? POINT_OK : POINT_NO_PLAN;
+    if (!answer->has_best && answer->front.count > 0) out->message = "no point keeps the limits";
+    out->report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
+    if (!answer->has_best) return out->report != NULL;
     PointRecord record;
-    if (answer->has_best) {
-        point_record(&served->report, &answer->best, 0, &record);
-        fields_fill(sweep_fields(point->grid), &out, POINT_FIELDS, &record);
-    }
-    cJSON *report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
-    return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);
+    point_record(&served->report, &answer->best, 0, &record);
+    out->best = cJSON_CreateObject();
+    return out->report && sweep_add_best(out->best, sweep_fields(point->grid), POINT_FIELDS, &record);
 }
 
-bool serving_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+bool serving_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     Served *served = ARENA_NEW(arena, Served, 1);
     if (!served) return error_memory(failure);
-    bool ok = serve(point->words, arena, served, failure) && write_served(point, served, row, failure);
+    bool ok = serve(point->words, arena, served, failure) &&
+              (answer_of_served(point, served, out) || error_memory(failure));
     served_free(served);
     return ok;
 }
@@ -102,37 +100,32 @@ int64_t rl_point_chips(const Options *words, Arena *arena, Error *failure) {
     return rl_question(words, arena, question, failure) ? question->chips + question->rollout_only : 0;
 }
 
-/* What `rl` says with the same options. */
-static bool write_step(const SweepPoint *point, const RlQuestion *question, const RlAnswer *answer,
-                       const Recipes *recipes, SweepText *row, Error *failure) {
-    const RlStep *best = &answer->best[answer->first];
+static bool add_step(cJSON *to, const RlQuestion *question, const RlStep *best) {
     char split[RL_WORDS_SIZE], trainer[RL_WORDS_SIZE], rollout[RL_WORDS_SIZE];
-    const char *warning = question->answers.left_out ? question->answers.left_out : question->calls_left_out;
-    SweepRow out = {.point = point->point,
-                    .state = answer->found ? POINT_OK : POINT_NO_PLAN,
-                    .message = answer->found ? "" : rl_lack_words(answer),
-                    .warning = warning ? warning : "",
-                    .has_plan = answer->found};
-    if (answer->found) {
-        out.plan = split_short(best, split);
-        out.trainer = trainer_degrees(&best->trainer, trainer);
-        out.rollout = rollout_degrees(&best->rollout, rollout);
-        out.chips = question->chips + question->rollout_only;
-        out.train_chips = best->train_chips, out.rollout_chips = best->rollout_chips;
-        out.step_seconds = best->seconds;
-        out.tokens_per_hour = rl_tokens_per_hour(question, best);
-        out.cost_usd = rl_usd_per_step(question, best);
-    }
-    cJSON *report = point->keeps_report ? rl_json(question, answer, recipes) : cJSON_CreateObject();
-    return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);
+    double usd = rl_usd_per_step(question, best);
+    return to && json_add_text(to, "plan", split_short(best, split)) &&
+           json_add_text(to, "trainer", trainer_degrees(&best->trainer, trainer)) &&
+           json_add_text(to, "rollout", rollout_degrees(&best->rollout, rollout)) &&
+           json_add_whole(to, "chips", question->chips + question->rollout_only) &&
+           json_add_whole(to, "train_chips", best->train_chips) &&
+           json_add_whole(to, "rollout_chips", best->rollout_chips) && json_add_real(to, "seconds", best->seconds) &&
+           json_add_real(to, "tokens_per_hour", rl_tokens_per_hour(question, best)) &&
+           json_add_real(to, "usd", usd >= 0 ? usd : NAN);
 }
 
-bool rl_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+bool rl_point(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure) {
     RlQuestion *question = ARENA_NEW(arena, RlQuestion, 1);
     RlAnswer *answer = ARENA_NEW(arena, RlAnswer, 1);
     Recipes recipes = {0};
     if (!question || !answer) return error_memory(failure);
-    return rl_question(point->words, arena, question, failure) && rl_answer(question, arena, answer, failure) &&
-           (!point->keeps_report || !answer->found || recipes_price(question, arena, &recipes, failure)) &&
-           write_step(point, question, answer, &recipes, row, failure);
+    if (!rl_question(point->words, arena, question, failure) || !rl_answer(question, arena, answer, failure) ||
+        (point->keeps_report && answer->found && !recipes_price(question, arena, &recipes, failure)))
+        return false;
+    out->state = answer->found ? POINT_OK : POINT_NO_PLAN;
+    out->message = answer->found ? NULL : rl_lack_words(answer);
+    out->warning = question->answers.left_out ? question->answers.left_out : question->calls_left_out;
+    out->report = point->keeps_report ? rl_json(question, answer, &recipes) : cJSON_CreateObject();
+    if (answer->found) out->best = cJSON_CreateObject();
+    return (out->report && (!answer->found || add_step(out->best, question, &answer->best[answer->first]))) ||
+           error_memory(failure);
 }

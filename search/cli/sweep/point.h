@@ -17,6 +17,7 @@ typedef struct {
 typedef int64_t PointChips(const Options *words, Arena *arena, Error *failure);
 PointChips training_point_chips, serving_point_chips, rl_point_chips;
 
-/* Plans it. False: *failure says why there is no row. */
-typedef bool PointRow(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure);
-PointRow training_point_row, serving_point_row, rl_point_row;
+/* Plans it; texts lie in the arena. False: *failure says why there is no answer; in either case `out`, which begins
+ * zeroed, is the caller's to free. */
+typedef bool PointSearch(const SweepPoint *point, Arena *arena, PointAnswer *out, Error *failure);
+PointSearch training_point, serving_point, rl_point;

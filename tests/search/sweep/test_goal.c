@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which point of a sweep to buy, by hand: days and dollars of seven points. */
-#include "search/sweep/sweep.h"
+#include "tests/search/sweep/rows.h"
 
 #include "base/util.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 static const double DAY = 86400;
 
@@ -19,20 +16,21 @@ enum { COUNT = COUNT_OF(POINTS) };
 static SweepRow rows[COUNT];
 static SweepGrid grid;
 
+static void make_row(int point, double days, double usd, double reserved) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    sweep_rows_free(&rows[point], 1);
+    rows[point] = days > 0 ? made_row(&grid, point, POINT_OK, "",
+                                      "{\"machine\":\"m\",\"expected_seconds\":%.17g,\"expected_cost_usd\":%s,"
+                                      "\"reserved_cost_usd\":%s,\"price_source\":\"here, 2026\","
+                                      "\"reserved_price_source\":\"there, 2025\"}",
+                                      DAY * days, json_figure(usd, a), json_figure(reserved, b))
+                           : made_row(&grid, point, POINT_NO_PLAN, "", NULL);
+}
+
 static void make(void) {
     static const char *values[COUNT] = {"a", "b", "c", "d", "e", "f", "g"};
     grid = (SweepGrid){.options = {{"nodes", values, COUNT}}, .option_count = 1, .points = COUNT};
-    for (int i = 0; i < COUNT; i++)
-        rows[i] = (SweepRow){.point = i,
-                             .state = POINTS[i].days > 0 ? POINT_OK : POINT_NO_PLAN,
-                             .has_plan = POINTS[i].days > 0,
-                             .machine = "m",
-                             .expected_seconds = DAY * POINTS[i].days,
-                             .expected_usd = POINTS[i].usd,
-                             .reserved_usd = POINTS[i].reserved,
-                             .price_source = "here, 2026",
-                             .reserved_source = "there, 2025",
-                             .message = ""};
+    for (int i = 0; i < COUNT; i++) make_row(i, POINTS[i].days, POINTS[i].usd, POINTS[i].reserved);
 }
 
 static SweepChoice choose(double days, double budget) {
@@ -137,9 +135,8 @@ Test(goal, what_is_free_is_in_the_budget) {
         SweepChoice choice;
         char text[GOAL_WORDS_SIZE];
         make();
-        for (int r = 0; r < COUNT; r++) rows[r].expected_usd = rows[r].reserved_usd = 0; /* the first is chosen */
-        rows[3].expected_usd = CASES[i].usd, rows[3].reserved_usd = CASES[i].reserved;
-        rows[3].expected_seconds = 50 * DAY;
+        for (int r = 0; r < COUNT; r++) make_row(r, POINTS[r].days, 0, 0); /* the first is chosen */
+        make_row(3, 50, CASES[i].usd, CASES[i].reserved);
         sweep_choose(&grid, rows, &goal, &choice);
         cr_expect_str_eq(sweep_goal_words(&rows[3], &goal, &choice, text), CASES[i].words, "%zu: %s", i, text);
     }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The grid's order, and what is read back of a sweep's lines: whole they are what was written; cut or changed anywhere
  * they are an error or another valid line, and never more than that. */
-#include "search/sweep/sweep.h"
+#include "tests/search/sweep/rows.h"
 
 #include "base/util.h"
-
-#include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *MODELS[] = {"8b", "70b"}, *CHIPS[] = {"v5e"}, *SEQS[] = {"1", "2", "3"};
 static const SweepHeader HEADER = {
@@ -57,16 +53,15 @@ Test(sweep, header_there_and_back) {
 }
 
 Test(sweep, row_there_and_back) {
-    Arena arena = {0};
     Error error = {0};
     SweepRow row;
-    cr_assert(sweep_row_read(&HEADER.grid, (SweepLine){ROW, strlen(ROW), "here"}, &arena, &row, &error), "%s",
-              error.text);
-    cr_expect(row.point == 4 && row.state == POINT_OK && row.has_plan && row.chips == 16);
-    cr_expect(row.step_seconds == 1.5 && row.mfu == 0.25 && row.hbm_bytes == 1e9 && row.chip_hours == 7);
-    cr_expect_lt(row.cost_usd, 0, "no price is known");
+    cr_assert(sweep_row_read(&HEADER.grid, ROW, strlen(ROW), "here", &row, &error), "%s", error.text);
+    cr_expect(row.point == 4 && row.state == POINT_OK && sweep_has_plan(&row));
+    cr_expect(sweep_figure(&row, "step_seconds") == 1.5 && sweep_figure(&row, "chips") == 16);
+    cr_expect_lt(sweep_figure(&row, "cost_usd"), 0, "no price is known");
+    cr_expect_str_eq(sweep_says(&row, "best.machine"), "4x4");
     cr_expect_str_eq(row.line, ROW, "to the byte, counts of any length included");
-    arena_free(&arena);
+    sweep_rows_free(&row, 1);
 }
 
 /* Every line that is cut is an error; every byte that is changed gives an error or a row within the grid. */
@@ -83,7 +78,7 @@ Test(sweep, hostile_lines) {
                 Arena arena = {0};
                 Error error = {0};
                 SweepHeader read;
-                SweepRow row;
+                SweepRow row = {0};
                 bool is_cut = b == COUNT_OF(BYTES);
                 size_t size = is_cut ? at : length;
                 char *text = malloc(size + 1); /* of its very size, so that a sanitizer sees what reads beyond */
@@ -91,11 +86,13 @@ Test(sweep, hostile_lines) {
                 memcpy(text, LINES[l], size);
                 if (!is_cut) text[at] = BYTES[b];
                 bool ok = l == 0 ? sweep_header_read(text, size, "x", &arena, &read, &error)
-                                 : sweep_row_read(&HEADER.grid, (SweepLine){text, size, "x"}, &arena, &row, &error);
+                                 : sweep_row_read(&HEADER.grid, text, size, "x", &row, &error);
                 cr_expect_eq(ok, error.kind == ERROR_NONE, "line %zu, byte %zu, %zu", l, at, b);
                 cr_expect(!(ok && is_cut), "line %zu cut at %zu", l, at);
                 if (ok && l == 0) cr_expect(read.shard >= 1 && read.shard <= read.shards && read.grid.points == 6);
-                if (ok && l == 1) cr_expect(row.point >= 0 && row.point < 6 && (row.state != POINT_OK || row.has_plan));
+                if (ok && l == 1) cr_expect(row.point >= 0 && row.point < 6);
+                if (ok && l == 1) cr_expect(row.state != POINT_OK || sweep_has_plan(&row));
+                sweep_rows_free(&row, 1);
                 free(text);
                 arena_free(&arena);
             }
@@ -103,40 +100,16 @@ Test(sweep, hostile_lines) {
     arena_free(&lines);
 }
 
-static char *written(const SweepGrid *grid, const SweepRow *rows, SweepFormat format) {
-    char *text = NULL;
-    size_t length = 0;
-    Error error = {0};
-    FILE *out = open_memstream(&text, &length);
-    cr_assert_not_null(out);
-    cr_assert(sweep_write(grid, rows, &(SweepGoal){0}, format, (TextOut){.file = out}, &error), "%s", error.text);
-    fclose(out);
-    return text;
-}
-
 /* The forms of rows that no planner made: columns, and what is harmless in them. */
 Test(sweep, forms) {
     static const char *VALUES[] = {"=1", "a|b"};
     const SweepGrid grid = {.options = {{"model", VALUES, 2}}, .option_count = 1, .points = 2};
-    const SweepRow rows[2] = {{.point = 0, .state = POINT_ERROR, .message = "--model: \"=1\" is none", .warning = ""},
-                              {.point = 1,
-                               .state = POINT_NOT_PROVEN,
-                               .message = "at most 3% slower than the best",
-                               .warning = "",
-                               .has_plan = true,
-                               .plan = "fsdp=4",
-                               .machine = "2x2",
-                               .chips = 4,
-                               .step_seconds = 0.5,
-                               .mfu = 0.5,
-                               .hbm_bytes = 1e9,
-                               .hbm_limit_bytes = 2e9,
-                               .tokens_per_second = 2000,
-                               .chip_hours = 3,
-                               .cost_usd = -1,
-                               .expected_seconds = 7200,
-                               .expected_usd = -1,
-                               .reserved_usd = -1}};
+    SweepRow rows[2] = {
+        made_row(&grid, 0, POINT_ERROR, "--model: \"=1\" is none", NULL),
+        made_row(&grid, 1, POINT_NOT_PROVEN, "at most 3% slower than the best",
+                 "{\"plan\":\"fsdp=4\",\"machine\":\"2x2\",\"chips\":4,\"step_seconds\":0.5,\"mfu\":0.5,"
+                 "\"hbm_bytes\":1e9,\"hbm_limit_bytes\":2e9,\"tokens_per_second\":2000,\"chip_hours\":3,"
+                 "\"cost_usd\":null,\"expected_seconds\":7200}")};
     static const char *const EXPECTED[SWEEP_FORMATS] = {
         [SWEEP_CSV] =
             "point,model,state,plan,machine,chips,step_seconds,mfu,hbm_bytes,hbm_limit_bytes,"
@@ -153,54 +126,55 @@ Test(sweep, forms) {
     };
     for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
         if (!EXPECTED[format]) continue;
-        char *text = written(&grid, rows, format);
+        char *text = written(&grid, rows, &(SweepGoal){0}, format);
         cr_expect_str_eq(text, EXPECTED[format], "format %d: %s", (int)format, text);
         free(text);
     }
+    sweep_rows_free(rows, 2);
 }
 
 /* ---- figures of a row ---- */
 
-static bool read_changed(const char *key, const char *value, SweepRow *row) {
-    Arena arena = {0};
+/* Whether the row is read with another value; the figure that is there then. */
+static bool read_changed(const char *key, const char *value, double *figure) {
     Error error = {0};
+    SweepRow row;
     char text[1024], wanted[64];
     snprintf(wanted, sizeof wanted, "\"%s\":", key);
     const char *at = strstr(ROW, wanted), *rest = at ? at + strlen(wanted) : NULL;
     cr_assert_not_null(at, "%s", key);
     rest += strcspn(rest, ",}");
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at + strlen(wanted) - ROW), ROW, value, rest);
-    bool ok = sweep_row_read(&HEADER.grid, (SweepLine){text, strlen(text), "here"}, &arena, row, &error);
+    bool ok = sweep_row_read(&HEADER.grid, text, strlen(text), "here", &row, &error);
     cr_expect(ok || (error.kind == ERROR_INPUT && strcmp(error.where, "here") == 0), "%s", error.text);
-    arena_free(&arena);
+    if (ok) *figure = sweep_figure(&row, key), sweep_rows_free(&row, 1);
     return ok;
 }
 
 /* Figures of nothing are figures, negative ones and what is no number are none; prices may not be known. */
 Test(sweep, figures_at_their_limits) {
-    for (const Field *field = sweep_fields(&(SweepGrid){0}); field->key; field++) {
+    double figure = 0;
+    for (const SweepField *field = sweep_fields(&(SweepGrid){0}); field->key; field++) {
         bool may_lack = field->rule == FIELD_OR_NULL;
         if (field->type != FIELD_REAL) continue;
         static const double GOOD[] = {0, 1e-300, 1, 1e300};
-        SweepRow row;
         for (size_t g = 0; g < COUNT_OF(GOOD); g++) {
             char value[32];
             snprintf(value, sizeof value, "%g", GOOD[g]);
-            cr_expect(read_changed(field->key, value, &row), "%s: %s", field->key, value);
-            cr_expect_eq(*(double *)((char *)&row + field->at), GOOD[g], "%s: %s", field->key, value);
+            cr_expect(read_changed(field->key, value, &figure), "%s: %s", field->key, value);
+            cr_expect_eq(figure, GOOD[g], "%s: %s", field->key, value);
         }
-        cr_expect_not(read_changed(field->key, "-1e-300", &row), "%s", field->key);
-        cr_expect_not(read_changed(field->key, "1e301", &row), "%s", field->key);
-        cr_expect_not(read_changed(field->key, "\"1\"", &row), "%s", field->key);
-        cr_expect_eq(read_changed(field->key, "null", &row), may_lack, "%s", field->key);
-        if (may_lack) cr_expect_lt(*(double *)((char *)&row + field->at), 0, "%s", field->key);
+        cr_expect_not(read_changed(field->key, "-1e-300", &figure), "%s", field->key);
+        cr_expect_not(read_changed(field->key, "1e301", &figure), "%s", field->key);
+        cr_expect_not(read_changed(field->key, "\"1\"", &figure), "%s", field->key);
+        cr_expect_eq(read_changed(field->key, "null", &figure), may_lack, "%s", field->key);
+        if (may_lack) cr_expect_lt(figure, 0, "%s", field->key);
     }
-    SweepRow row;
-    cr_expect(read_changed("chips", "1", &row) && row.chips == 1);
-    cr_expect_not(read_changed("chips", "0", &row));
-    cr_expect_not(read_changed("chips", "1.5", &row));
-    cr_expect_not(read_changed("point", "3", &row), "its varies are those of point 4");
-    cr_expect_not(read_changed("point", "6", &row));
+    cr_expect(read_changed("chips", "1", &figure) && figure == 1);
+    cr_expect_not(read_changed("chips", "0", &figure));
+    cr_expect_not(read_changed("chips", "1.5", &figure));
+    cr_expect_not(read_changed("point", "3", &figure), "its varies are those of point 4");
+    cr_expect_not(read_changed("point", "6", &figure));
 }
 
 /* ---- points whose spaces lie in each other: less HBM cannot be faster, unless something else differs too ---- */
@@ -208,7 +182,19 @@ Test(sweep, figures_at_their_limits) {
 enum { POINTS = 6 };
 static const char *RESERVES[] = {"10%", "0.2", "25%"}, *NESTED_MODELS[] = {"8b", "70b"}, *IDLE[] = {"0", "50%", "10%"};
 
-static const char MEGATRON[] = "megatron, h200, new, , ", OTHER[] = "torchtitan, h200, new, , ";
+/* So many tokens a second by a launcher; 0: no plan fits, below 0: that is not proven. */
+static SweepRow nested_row(const SweepGrid *grid, int64_t point, double tokens, const char *launcher) {
+    char text[256];
+    Error error = {0};
+    SweepRow row;
+    PointAnswer answer = {.state = tokens > 0 ? POINT_OK : tokens < 0 ? POINT_NOT_PROVEN : POINT_NO_PLAN};
+    snprintf(text, sizeof text, "{\"plans\":[{\"launcher\":\"%s\"}],\"program\":{\"profile\":\"h200\"}}", launcher);
+    answer.report = cJSON_Parse(text);
+    snprintf(text, sizeof text, "{\"tokens_per_second\":%.17g}", tokens);
+    if (tokens > 0) answer.best = cJSON_Parse(text);
+    cr_assert(sweep_row_new(grid, point, &answer, &row, &error), "%s", error.text);
+    return row;
+}
 
 /* Tokens a second of two models under three shares; 0: no plan fits, below 0: that is not proven. */
 static const struct {
@@ -238,19 +224,11 @@ Test(nested, rows) {
                           .points = POINTS};
         SweepRow rows[POINTS];
         Error error = {0};
-        for (int i = 0; i < POINTS; i++) {
-            double tokens = PAIRS[r].tokens[i];
-            rows[i] = (SweepRow){.point = i,
-                                 .state = tokens > 0   ? POINT_OK
-                                          : tokens < 0 ? POINT_NOT_PROVEN
-                                                       : POINT_NO_PLAN,
-                                 .has_plan = tokens > 0,
-                                 .tokens_per_second = tokens,
-                                 .priced_by = i == PAIRS[r].other ? OTHER : MEGATRON,
-                                 .line = "{}"};
-        }
+        for (int i = 0; i < POINTS; i++)
+            rows[i] = nested_row(&grid, i, PAIRS[r].tokens[i], i == PAIRS[r].other ? "torchtitan" : "megatron");
         cr_expect_eq(sweep_rows_agree(&grid, rows, &error), PAIRS[r].agrees, "%s: %s", PAIRS[r].name, error.text);
         cr_expect_eq(error.kind, PAIRS[r].agrees ? ERROR_NONE : ERROR_INTERNAL, "%s", PAIRS[r].name);
+        sweep_rows_free(rows, POINTS);
     }
 }
 
@@ -260,10 +238,9 @@ Test(nested, names_the_points) {
         .options = {{"hbm-reserve", RESERVES, 3}, {"model", NESTED_MODELS, 2}}, .option_count = 2, .points = POINTS};
     SweepRow rows[POINTS];
     Error error = {0};
-    for (int i = 0; i < POINTS; i++)
-        rows[i] = (SweepRow){
-            .point = i, .has_plan = true, .tokens_per_second = i == 5 ? 2 : 1, .priced_by = MEGATRON, .line = "{}"};
+    for (int i = 0; i < POINTS; i++) rows[i] = nested_row(&grid, i, i == 5 ? 2 : 1, "megatron");
     cr_assert_not(sweep_rows_agree(&grid, rows, &error));
     cr_expect(strstr(error.text, "every plan of hbm-reserve=25% model=70b is one of hbm-reserve=10% model=70b"), "%s",
               error.text);
+    sweep_rows_free(rows, POINTS);
 }
