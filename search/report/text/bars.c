@@ -93,9 +93,9 @@ static int memory_lines(const Request *request, const RankedPlan *ranked, Line *
     }
     Prose line = {0};
     bool lacks = total > estimate->memory_limit_bytes;
-    prose_add(&line, "  %-12s%9s", lacks ? "lacking" : "free",
-              number_bytes(fabs(estimate->memory_limit_bytes - total), bytes));
-    prose_add(&line, "  of %s", number_bytes(estimate->memory_limit_bytes, limit));
+    prose_add(&line, "  %-12s%9s %3.0f%%  of %s", lacks ? "lacking" : "free",
+              number_bytes(fabs(estimate->memory_limit_bytes - total), bytes),
+              100 * fabs(1 - total / estimate->memory_limit_bytes), number_bytes(estimate->memory_limit_bytes, limit));
     keep(&line, &lines[count++]);
     return count;
 }

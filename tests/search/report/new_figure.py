@@ -57,7 +57,7 @@ def attempt(program, library):
         plans = report["plans"]
         for plan in plans:  # by hand: 16 chips
             assert plan["chips_used"] == 16 and abs(plan["step"]["co2_kilograms"] - 0.016 * plan["step"]["seconds"]) < 1e-15
-        said = f", of CO2 {plans[0]['step']['co2_kilograms']:.3g} kg, bound by"
+        said = f", of CO2 {plans[0]['step']['co2_kilograms']:.3g} kg; bound by"
         assert said in " ".join(run(program, "plan", *WORDS, "-v").split()), said
         assert said in run(program, "plan", *WORDS, "-q", "--format", "markdown")
         rows = list(csv.DictReader(io.StringIO(run(program, "plan", *WORDS, "-q", "--format", "csv"))))
