@@ -45,118 +45,118 @@ bool run_wrong(const Run *run, const char *path, const char *key, Error *error, 
 
 #define wrong(line, key, ...) run_wrong((line)->run, (line)->path, key, (line)->error, __VA_ARGS__)
 
-/* ---- fields ---- */
+/* ---- keys ---- */
 
-typedef enum { FIELD_TEXT, FIELD_WHOLE, FIELD_REAL, FIELD_FLAG, FIELD_OTHER } FieldType;
+typedef enum { KEY_TEXT, KEY_WHOLE, KEY_REAL, KEY_FLAG, KEY_OTHER } KeyType;
 
 typedef struct {
     const char *key;
-    FieldType type;
+    KeyType type;
     size_t offset; /* in Run */
     double low, high;
-} Field;
+} Key;
 
 #define AT(member) offsetof(Run, member)
-/* To read another figure, add a line. FIELD_OTHER: what has a function of its own, or is there for people. */
-static const Field ROW[] = {
-    {"id", FIELD_TEXT, AT(id), 0, 0},
-    {"source", FIELD_TEXT, AT(source), 0, 0},
-    {"family", FIELD_TEXT, AT(family), 0, 0},
-    {"framework", FIELD_TEXT, AT(framework), 0, 0},
-    {"release", FIELD_TEXT, AT(release), 0, 0},
-    {"variant", FIELD_TEXT, AT(variant), 0, 0},
-    {"model", FIELD_TEXT, AT(model), 0, 0},
-    {"not_replayed", FIELD_TEXT, AT(not_replayed), 0, 0},
-    {"assumed", FIELD_TEXT, AT(assumed), 0, 0},
-    {"guesses", FIELD_WHOLE, AT(guesses), 0, 100},
-    {"aside", FIELD_TEXT, AT(aside), 0, 0},
-    {"flagged", FIELD_TEXT, AT(flagged), 0, 0},
-    {"active_parameters", FIELD_REAL, AT(active_parameters), 1, 1e15},
-    {"mixture", FIELD_FLAG, AT(mixture), 0, 0},
-    {"request", FIELD_OTHER, 0, 0, 0},
-    {"plan", FIELD_OTHER, 0, 0, 0},
-    {"measured", FIELD_OTHER, 0, 0, 0},
-    {"said", FIELD_OTHER, 0, 0, 0},
-    {"note", FIELD_OTHER, 0, 0, 0},
+/* To read another figure, add a line. KEY_OTHER: what has a function of its own, or is there for people. */
+static const Key ROW[] = {
+    {"id", KEY_TEXT, AT(id), 0, 0},
+    {"source", KEY_TEXT, AT(source), 0, 0},
+    {"family", KEY_TEXT, AT(family), 0, 0},
+    {"framework", KEY_TEXT, AT(framework), 0, 0},
+    {"release", KEY_TEXT, AT(release), 0, 0},
+    {"variant", KEY_TEXT, AT(variant), 0, 0},
+    {"model", KEY_TEXT, AT(model), 0, 0},
+    {"not_replayed", KEY_TEXT, AT(not_replayed), 0, 0},
+    {"assumed", KEY_TEXT, AT(assumed), 0, 0},
+    {"guesses", KEY_WHOLE, AT(guesses), 0, 100},
+    {"aside", KEY_TEXT, AT(aside), 0, 0},
+    {"flagged", KEY_TEXT, AT(flagged), 0, 0},
+    {"active_parameters", KEY_REAL, AT(active_parameters), 1, 1e15},
+    {"mixture", KEY_FLAG, AT(mixture), 0, 0},
+    {"request", KEY_OTHER, 0, 0, 0},
+    {"plan", KEY_OTHER, 0, 0, 0},
+    {"measured", KEY_OTHER, 0, 0, 0},
+    {"said", KEY_OTHER, 0, 0, 0},
+    {"note", KEY_OTHER, 0, 0, 0},
 };
-static const Field REQUEST[] = {
-    {"model", FIELD_OTHER, 0, 0, 0},
-    {"vocab", FIELD_WHOLE, AT(request.vocab), 1, 1e9},
-    {"chip", FIELD_TEXT, AT(request.chip), 0, 0},
-    {"chips", FIELD_WHOLE, AT(request.chips), 1, CHIPS_MOST},
-    {"slice", FIELD_TEXT, AT(request.slice), 0, 0},
-    {"slices", FIELD_WHOLE, AT(request.slices), 1, 4096},
-    {"node_gigabits", FIELD_REAL, AT(request.node_gigabits), 1, 1e6},
-    {"seq", FIELD_WHOLE, AT(request.seq), 1, 1 << 24},
-    {"sequences", FIELD_WHOLE, AT(request.sequences), 1, INT64_C(1) << 32},
-    {"longest_seq", FIELD_WHOLE, AT(request.longest_seq), 1, 1 << 24},
-    {"document_tokens", FIELD_WHOLE, AT(request.document_tokens), 1, 1 << 24},
-    {"capacity_factor", FIELD_REAL, AT(request.capacity_factor), 1, 16},
-    {"stack", FIELD_TEXT, AT(request.stack), 0, 0},
-    {"precision", FIELD_OTHER, 0, 0, 0},
-    {"state", FIELD_OTHER, 0, 0, 0},
-    {"remat", FIELD_OTHER, 0, 0, 0},
-    {"remat_layers", FIELD_WHOLE, AT(request.remat_layers), 1, 1e5},
-    {"tuning", FIELD_OTHER, 0, 0, 0},
-    {"sequence_parallel", FIELD_FLAG, AT(request.sequence_parallel), 0, 0},
-    {"jax_mesh", FIELD_FLAG, AT(request.jax_mesh), 0, 0},
-    {"serial_ranks", FIELD_FLAG, AT(request.serial_ranks), 0, 0},
-    {"expert_overlap", FIELD_FLAG, AT(request.expert_overlap), 0, 0},
+static const Key REQUEST[] = {
+    {"model", KEY_OTHER, 0, 0, 0},
+    {"vocab", KEY_WHOLE, AT(request.vocab), 1, 1e9},
+    {"chip", KEY_TEXT, AT(request.chip), 0, 0},
+    {"chips", KEY_WHOLE, AT(request.chips), 1, CHIPS_MOST},
+    {"slice", KEY_TEXT, AT(request.slice), 0, 0},
+    {"slices", KEY_WHOLE, AT(request.slices), 1, 4096},
+    {"node_gigabits", KEY_REAL, AT(request.node_gigabits), 1, 1e6},
+    {"seq", KEY_WHOLE, AT(request.seq), 1, 1 << 24},
+    {"sequences", KEY_WHOLE, AT(request.sequences), 1, INT64_C(1) << 32},
+    {"longest_seq", KEY_WHOLE, AT(request.longest_seq), 1, 1 << 24},
+    {"document_tokens", KEY_WHOLE, AT(request.document_tokens), 1, 1 << 24},
+    {"capacity_factor", KEY_REAL, AT(request.capacity_factor), 1, 16},
+    {"stack", KEY_TEXT, AT(request.stack), 0, 0},
+    {"precision", KEY_OTHER, 0, 0, 0},
+    {"state", KEY_OTHER, 0, 0, 0},
+    {"remat", KEY_OTHER, 0, 0, 0},
+    {"remat_layers", KEY_WHOLE, AT(request.remat_layers), 1, 1e5},
+    {"tuning", KEY_OTHER, 0, 0, 0},
+    {"sequence_parallel", KEY_FLAG, AT(request.sequence_parallel), 0, 0},
+    {"jax_mesh", KEY_FLAG, AT(request.jax_mesh), 0, 0},
+    {"serial_ranks", KEY_FLAG, AT(request.serial_ranks), 0, 0},
+    {"expert_overlap", KEY_FLAG, AT(request.expert_overlap), 0, 0},
 };
-static const Field TUNING[] = {
-    {"rank", FIELD_REAL, AT(request.tuning.rank), 1, 65536},
-    {"targets", FIELD_OTHER, 0, 0, 0},
-    {"stored", FIELD_OTHER, 0, 0, 0},
-    {"on_host", FIELD_FLAG, AT(request.tuning.on_host), 0, 0},
+static const Key TUNING[] = {
+    {"rank", KEY_REAL, AT(request.tuning.rank), 1, 65536},
+    {"targets", KEY_OTHER, 0, 0, 0},
+    {"stored", KEY_OTHER, 0, 0, 0},
+    {"on_host", KEY_FLAG, AT(request.tuning.on_host), 0, 0},
 };
-static const Field MEASURED[] = {
-    {"step_seconds", FIELD_REAL, AT(measured.step_seconds), 1e-6, 1e9},
-    {"tokens_per_second_per_chip", FIELD_REAL, AT(measured.tokens_per_second_per_chip), 1e-6, 1e12},
-    {"flops_per_second_per_chip", FIELD_REAL, AT(measured.flops_per_second_per_chip), 1e6, 1e18},
-    {"mfu", FIELD_REAL, AT(measured.mfu), 1e-6, 10},
-    {"peak_flops_per_second", FIELD_REAL, AT(measured.peak_flops_per_second), 1e9, 1e18},
-    {"counted", FIELD_OTHER, 0, 0, 0},
-    {"step_factor", FIELD_REAL, AT(measured.step_factor), 1, 10},
-    {"memory_bytes", FIELD_REAL, AT(measured.memory_bytes), 1, 1e15},
-    {"memory_shows", FIELD_OTHER, 0, 0, 0},
-    {"first_stage_layers", FIELD_WHOLE, AT(measured.first_stage_layers), 0, 1e5},
-    {"failed", FIELD_FLAG, AT(measured.failed), 0, 0},
+static const Key MEASURED[] = {
+    {"step_seconds", KEY_REAL, AT(measured.step_seconds), 1e-6, 1e9},
+    {"tokens_per_second_per_chip", KEY_REAL, AT(measured.tokens_per_second_per_chip), 1e-6, 1e12},
+    {"flops_per_second_per_chip", KEY_REAL, AT(measured.flops_per_second_per_chip), 1e6, 1e18},
+    {"mfu", KEY_REAL, AT(measured.mfu), 1e-6, 10},
+    {"peak_flops_per_second", KEY_REAL, AT(measured.peak_flops_per_second), 1e9, 1e18},
+    {"counted", KEY_OTHER, 0, 0, 0},
+    {"step_factor", KEY_REAL, AT(measured.step_factor), 1, 10},
+    {"memory_bytes", KEY_REAL, AT(measured.memory_bytes), 1, 1e15},
+    {"memory_shows", KEY_OTHER, 0, 0, 0},
+    {"first_stage_layers", KEY_WHOLE, AT(measured.first_stage_layers), 0, 1e5},
+    {"failed", KEY_FLAG, AT(measured.failed), 0, 0},
 };
 #undef AT
 
-static bool read_field(const Line *line, const Field *field, const cJSON *value) {
-    void *member = (char *)line->run + field->offset;
-    switch (field->type) {
-    case FIELD_TEXT:
-        if (!cJSON_IsString(value)) return wrong(line, field->key, "give a text");
+static bool read_key(const Line *line, const Key *key, const cJSON *value) {
+    void *member = (char *)line->run + key->offset;
+    switch (key->type) {
+    case KEY_TEXT:
+        if (!cJSON_IsString(value)) return wrong(line, key->key, "give a text");
         *(const char **)member = arena_text(line->arena, value->valuestring);
         return *(const char **)member || error_memory(line->error);
-    case FIELD_WHOLE:
-    case FIELD_REAL:
-        if (!cJSON_IsNumber(value) || !(value->valuedouble >= field->low && value->valuedouble <= field->high))
-            return wrong(line, field->key, "give a number from %g to %g", field->low, field->high);
-        if (field->type == FIELD_REAL) return *(double *)member = value->valuedouble, true;
+    case KEY_WHOLE:
+    case KEY_REAL:
+        if (!cJSON_IsNumber(value) || !(value->valuedouble >= key->low && value->valuedouble <= key->high))
+            return wrong(line, key->key, "give a number from %g to %g", key->low, key->high);
+        if (key->type == KEY_REAL) return *(double *)member = value->valuedouble, true;
         *(int64_t *)member = (int64_t)value->valuedouble;
-        return (double)*(int64_t *)member == value->valuedouble || wrong(line, field->key, "give a whole number");
-    case FIELD_FLAG:
-        if (!cJSON_IsBool(value)) return wrong(line, field->key, "give true or false");
+        return (double)*(int64_t *)member == value->valuedouble || wrong(line, key->key, "give a whole number");
+    case KEY_FLAG:
+        if (!cJSON_IsBool(value)) return wrong(line, key->key, "give true or false");
         *(bool *)member = cJSON_IsTrue(value);
         return true;
-    case FIELD_OTHER:
+    case KEY_OTHER:
         break;
     }
     return true;
 }
 
-/* Every key of the object by its field; one that is not known is an error. */
-static bool read_fields(const Line *line, const cJSON *object, const Field *fields, size_t count) {
+/* Every key of the object; one that is not known is an error. */
+static bool read_keys(const Line *line, const cJSON *object, const Key *keys, size_t count) {
     const cJSON *item;
     cJSON_ArrayForEach(item, object) {
         const char *names[32];
         size_t i = 0;
-        for (; i < count && strcmp(fields[i].key, item->string) != 0; i++) names[i] = fields[i].key;
+        for (; i < count && strcmp(keys[i].key, item->string) != 0; i++) names[i] = keys[i].key;
         if (i < count) {
-            if (!read_field(line, &fields[i], item)) return false;
+            if (!read_key(line, &keys[i], item)) return false;
             continue;
         }
         const char *nearest = name_nearest(item->string, names, count);
@@ -196,9 +196,10 @@ static bool passed_on(const Line *line, const char *key, bool ok, const Error *i
 
 /* An object as it is written, but for blanks. */
 static bool keep_text(const Line *line, const cJSON *object, const char **out) {
-    char *text = cJSON_PrintUnformatted(object);
+    size_t length;
+    char *text = json_to_line(object, &length);
     *out = text ? arena_text(line->arena, text) : NULL;
-    cJSON_free(text);
+    free(text);
     return *out || error_memory(line->error);
 }
 
@@ -210,7 +211,7 @@ static bool read_tuning(const Line *line, const cJSON *object) {
     tuning->on = true;
     if (!keep_text(line, json, &line->run->trained)) return false;
     if (!cJSON_IsObject(json)) return wrong(line, "tuning", "give {} for all weights, or the rank of adapters");
-    if (!read_fields(line, json, TUNING, COUNT_OF(TUNING))) return false;
+    if (!read_keys(line, json, TUNING, COUNT_OF(TUNING))) return false;
     const char *targets = text_of(line, json, "targets"), *stored = text_of(line, json, "stored");
     if (!targets || !stored) return false;
     if (!(tuning->rank > 0)) return true;
@@ -247,7 +248,7 @@ static bool read_request(const Line *line, const cJSON *request) {
     for (size_t i = 0; i < COUNT_OF(NEEDED); i++)
         if (!cJSON_GetObjectItemCaseSensitive(request, NEEDED[i]))
             return wrong(line, "request", "has no %s", NEEDED[i]);
-    if (!read_fields(line, request, REQUEST, COUNT_OF(REQUEST)) || !read_model(line, request) ||
+    if (!read_keys(line, request, REQUEST, COUNT_OF(REQUEST)) || !read_model(line, request) ||
         !read_tuning(line, request))
         return false;
     const char *precisions[PRECISION_COUNT], *state = text_of(line, request, "state"),
@@ -272,7 +273,8 @@ static bool read_request(const Line *line, const cJSON *request) {
 static bool read_plan(const Line *line, const char *text) {
     Run *run = line->run;
     Error error = {0};
-    bool folded = false;
+    unsigned roles = 0;
+    KnobSet knobs = 0;
     for (Role role = 0; role < ROLE_COUNT; role++) run->degrees.of[role] = 1;
     run->knobs = (Knobs){.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true};
     for (const char *at = text + strspn(text, " "); *at; at += strspn(at, " ")) {
@@ -287,13 +289,15 @@ static bool read_plan(const Line *line, const char *text) {
         while (role < ROLE_COUNT && strcmp(role_name(role), word) != 0) role++;
         Knob knob = role < ROLE_COUNT ? KNOB_NONE : knob_find(word);
         if (role == ROLE_COUNT && knob == KNOB_NONE) return wrong(line, "plan", "\"%.40s\" is no degree or knob", word);
+        if (knob ? knobs >> knob & 1 : roles >> role & 1)
+            return wrong(line, "plan", "%s is given more than once; give it once", word);
         bool ok = knob ? knob_parse(knob, value, "", &number, &error)
                        : number_whole(value, "", 1, CHIPS_MOST, &number, &error);
         if (!passed_on(line, "plan", ok, &error)) return false;
-        if (knob) knob_set(knob, number, &run->knobs);
-        if (!knob) run->degrees.of[role] = number;
-        folded = folded || knob == KNOB_FOLDED_EXPERT_TENSOR;
+        if (knob) knob_set(knob, number, &run->knobs), knobs |= (KnobSet)1 << knob;
+        if (!knob) run->degrees.of[role] = number, roles |= 1u << role;
     }
+    bool folded = knobs >> KNOB_FOLDED_EXPERT_TENSOR & 1;
     if (run->knobs.methods.grid.expert > 0 && !folded) run->knobs.methods.grid.expert_tensor = 1;
     return true;
 }
@@ -308,7 +312,7 @@ static bool read_measured(const Line *line, const cJSON *json) {
     int shown = 0, counted = 0;
     *out = (RunFigures){.step_factor = 1, .first_stage_layers = -1};
     if (!cJSON_IsObject(json)) return wrong(line, "measured", "give {\"step_seconds\": 12.3}");
-    if (!read_fields(line, json, MEASURED, COUNT_OF(MEASURED)) ||
+    if (!read_keys(line, json, MEASURED, COUNT_OF(MEASURED)) ||
         !read_name(line, json, "memory_shows", SHOWN, MEMORY_SHOWN_COUNT, &shown) ||
         !read_name(line, json, "counted", COUNTED, COUNTED_COUNT, &counted))
         return false;
@@ -337,8 +341,8 @@ static bool read_object(const Line *line, const cJSON *json) {
     Run *run = line->run;
     const cJSON *request = cJSON_GetObjectItemCaseSensitive(json, "request");
     if (!cJSON_IsObject(json)) return wrong(line, "a run", "give {\"request\": .., \"plan\": .., \"measured\": ..}");
-    if (!read_fields(line, json, ROW, COUNT_OF(ROW)) || !name_run(line)) return false;
-    if (run->not_replayed[0]) return !request || read_fields(line, request, REQUEST, COUNT_OF(REQUEST));
+    if (!read_keys(line, json, ROW, COUNT_OF(ROW)) || !name_run(line)) return false;
+    if (run->not_replayed[0]) return !request || read_keys(line, request, REQUEST, COUNT_OF(REQUEST));
     if (cJSON_IsString(request)) {
         run->request.words = arena_text(line->arena, request->valuestring);
         if (!run->request.words) return error_memory(line->error);
@@ -365,7 +369,7 @@ static bool at_line(const char *path, const Run *run, Error *error) {
 static bool read_line(const char *path, Run *run, Arena *arena, Error *error) {
     const Line line = {path, run, arena, error};
     for (size_t i = 0; i < COUNT_OF(ROW); i++)
-        if (ROW[i].type == FIELD_TEXT) *(const char **)((char *)run + ROW[i].offset) = "";
+        if (ROW[i].type == KEY_TEXT) *(const char **)((char *)run + ROW[i].offset) = "";
     run->request.chip = run->request.slice = run->request.stack = run->request.model = "";
     run->plan = run->remat = run->trained = run->dimensions = "";
     run->request.slices = 1;

@@ -11,10 +11,12 @@
 
 enum { WORDS_MAX = 128 };
 
-/* The words of a line, between blanks; a word in quotation marks may hold some. Returns their number. */
+/* The words of a line, between blanks; a word in quotation marks may hold some. Returns their number; -1: there are
+ * more than WORDS_MAX, or a quotation mark is left open. */
 static int split(char *line, char *words[WORDS_MAX]) {
     int count = 0;
-    for (char *at = line + strspn(line, " "); *at && count < WORDS_MAX; at += strspn(at, " ")) {
+    for (char *at = line + strspn(line, " "); *at; at += strspn(at, " ")) {
+        if (count == WORDS_MAX) return -1;
         char *to = words[count++] = at, quote = '\0';
         for (; *at && (quote || *at != ' '); at++) {
             if (*at == quote)
@@ -24,6 +26,7 @@ static int split(char *line, char *words[WORDS_MAX]) {
             else
                 *to++ = *at;
         }
+        if (quote) return -1;
         if (*at) at++;
         *to = '\0';
     }
@@ -34,8 +37,11 @@ static int split(char *line, char *words[WORDS_MAX]) {
 static bool read_words(const Run *run, Arena *arena, Options *out, Error *error) {
     char *words[WORDS_MAX + 1] = {(char *)"explain"}, *copy = arena_text(arena, run->request.words);
     if (!copy) return error_memory(error);
-    int count = split(copy, words + 1) + 1;
-    if (!options_parse(count, words, &COMMAND_EXPLAIN, arena, out, error)) return false;
+    int count = split(copy, words + 1);
+    if (count < 0)
+        return error_set(error, ERROR_INPUT, "its options", "more than %d words, or a quotation mark without its end",
+                         WORDS_MAX);
+    if (!options_parse(count + 1, words, &COMMAND_EXPLAIN, arena, out, error)) return false;
     if (run->plan[0]) out->text[OPTION_PLAN] = run->plan, out->where[OPTION_PLAN] = "plan";
     return true;
 }
@@ -57,9 +63,10 @@ static bool price(Run *run, Arena *arena, Error *error) {
         return true;
     }
     const RankedPlan *plan = &report->result.plans[0];
-    const Question *question = &(plan->request ? plan->request : report->result.request)->question;
+    const Request *of = plan->request ? plan->request : report->result.request;
+    const Question *question = &of->question;
     *given = (RunGiven){.model = question->model,
-                        .chip = *request_cost_context(plan->request ? plan->request : report->result.request).chip,
+                        .chip = *request_cost_context(of).chip,
                         .mesh = plan->machine.mesh,
                         .slices = plan->machine.slices,
                         .nesting = plan->nesting,
