@@ -77,6 +77,7 @@ ROWS = [
     ("brief", True, "rl --model 8b --chip h20 --nodes 2 --format brief"),
     ("brief", True, "inference --model 8b --chip h20 --nodes 1 --profile ideal --format brief"),
     ("brief", False, "plan --model 70b --chip v6e --slice 16x16 --batch 2Mi --format brief"),
+    ("brief", False, "plan --model 70b --chip h100 --nodes 7 --batch 1000000 --seq 1000 --max-idle 0 --padding none --format brief"),
     ("brief", False, "finetune --model 8b --chip a100 --gpus 2 --qlora --format brief"),
     ("brief", False, "inference --model 70b --chip h100 --nodes 2 --format brief"),
     ("program", True, "program {fuzz}/recommender.mlir --chip v5e --slice 4x4"),

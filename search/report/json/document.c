@@ -34,14 +34,17 @@ static const char *const BRIEF[] = {"search.proof",
                                     "plans.memory.limit_bytes",
                                     "plans.fits_probability",
                                     "plans.training.cost_usd",
-                                    "ways_out",
+                                    "ways_out.way",
+                                    "ways_out.found",
+                                    "ways_out.notation",
+                                    "ways_out.ranked_seconds",
                                     "nearest_run.claim",
                                     NULL};
 
 bool report_write_json(const Report *report, bool brief, FILE *out, Error *error) {
     cJSON *json = brief ? report_json(report, error) : report_document(report, error);
-    while (brief && report->result.plan_count > 0 && cJSON_GetArraySize(cJSON_GetObjectItem(json, "ways_out")) > 0)
-        cJSON_DeleteItemFromArray(cJSON_GetObjectItem(json, "ways_out"), 0);
+    if (json && brief && report->result.plan_count > 0) /* ways out matter where there is no plan */
+        cJSON_ReplaceItemInObject(json, "ways_out", cJSON_CreateArray());
     bool ok = json && ((brief ? json_print_kept(out, json, BRIEF, 3) : json_print(out, json)) ||
                        error_stream(error, "report", "the JSON"));
     cJSON_Delete(json);

@@ -21,11 +21,8 @@ void verdict_write(const Request *request, const RankedPlan *ranked, bool whole,
 void answer_write(const Report *report, bool whole, TextOut out);
 /* How near what was measured comes, and what is risky: `whole`, all of it. */
 void confidence_write(const Report *report, bool whole, TextOut out);
-/* The other launchers' best, and the command to type next. */
-void others_write(const Report *report, TextOut out);
+/* The command to type next. */
 void next_write(const Report *report, TextOut out);
-/* What was requested around it: a free layout, what headroom costs. */
-void around_write(const Report *report, TextOut out);
 
 /* "Where a step goes" alongside "HBM per chip": bars. */
 void bars_write(const char *title, const Request *request, const RankedPlan *ranked, TextOut out);

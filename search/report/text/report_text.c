@@ -2,7 +2,68 @@
 /* The long text: the answer as the screen has it, every row, why, what would help, what is assumed and was searched. */
 #include "search/report/text/parts.h"
 
+#include "base/util.h"
+#include "search/answer/search_end.h"
+#include "search/launch/launcher.h"
+
+#include <math.h>
 #include <string.h>
+
+/* The other launchers of the request, each with its own software. */
+static void add_others(const Report *report, const RankedPlan *first, Prose *to) {
+    char step[NUMBER_TEXT_SIZE];
+    Prose others = {0};
+    for (int i = 0; i < report->result.subproblem_count; i++) {
+        const SubproblemAnswer *other = &report->result.subproblems[i];
+        const Launcher *launcher = launcher_of(other->request);
+        if (!launcher || other->request == report->request) continue;
+        if (!other->searched)
+            prose_item(&others, ", ", "%s was not searched in time", launcher->name);
+        else if (!other->best)
+            prose_item(&others, ", ", "no plan of %s %s", launcher->name, search_end_words(other->end.kind));
+        else
+            prose_item(&others, ", ", "%s %s (%+.1f%%)", launcher->name,
+                       step_text(other->best->estimate.time.seconds, step),
+                       100 * (other->best->ranked_seconds / first->ranked_seconds - 1));
+    }
+    if (others.used > 0) prose_item(to, " ", "Other launchers, each with its own software: %s.", others.text);
+}
+
+static void add_headroom(const Report *report, Prose *to) {
+    char change[NUMBER_TEXT_SIZE];
+    Prose steps = {0};
+    double most = 0;
+    for (int i = 0; i < report->headroom_count; i++)
+        most = max_real(most, report->headroom[i].found ? report->headroom[i].relative : INFINITY);
+    for (int i = 0; i < report->headroom_count && most >= 0.0005; i++) {
+        const Headroom *headroom = &report->headroom[i];
+        if (headroom->found)
+            prose_item(&steps, ", ", "%.0f%% %s", 100 * headroom->free_share,
+                       strcmp(change_text(headroom->relative, change), "none") == 0 ? "+0.0%" : change);
+        else
+            prose_item(&steps, ", ", "%.0f%% more than 10%%", 100 * headroom->free_share);
+    }
+    if (steps.used > 0) prose_item(to, " ", "More HBM left free costs: %s.", steps.text);
+}
+
+static void write_others(const Report *report, TextOut out) {
+    Prose line = {0};
+    add_others(report, &report->result.plans[0], &line);
+    if (line.used > 0) prose_write(out, "", "  ", line.text);
+}
+
+/* A free layout, and what headroom costs. */
+static void write_around(const Report *report, TextOut out) {
+    const RankedPlan *first = &report->result.plans[0];
+    char step[NUMBER_TEXT_SIZE];
+    Prose line = {0};
+    if (report->has_free)
+        prose_item(&line, " ", "Layouts that no launcher can express (--for any) could reach %s (%+.1f%%).",
+                   step_text(report->free.estimate.time.seconds, step),
+                   100 * (report->free.ranked_seconds / first->ranked_seconds - 1));
+    add_headroom(report, &line);
+    if (line.used > 0) prose_write(out, "", "  ", line.text);
+}
 
 static void write_why(const SearchResult *result, TextOut out) {
     Why why;
@@ -67,7 +128,7 @@ static void write_left_out(const Report *report, TextOut out) {
 static bool write_answer(const Report *report, TextOut out) {
     answer_write(report, true, out);
     if (report->result.plan_count == 0) return true;
-    others_write(report, out);
+    write_others(report, out);
     confidence_write(report, true, out);
     return true;
 }
@@ -78,7 +139,7 @@ static bool write_rows(const Report *report, TextOut out) {
     fputc('\n', out.file);
     bool ok = plans_write(report, out);
     launch_write("Placing plan 1: ", &result->plans[0], out);
-    around_write(report, out);
+    write_around(report, out);
     fputc('\n', out.file);
     bars_write("Where a step of plan 1 goes", report->request, &result->plans[0], out);
     write_why(result, out);

@@ -66,9 +66,11 @@ static void write_answer(const Request *request, const RankedPlan *first, bool w
         prose_add(&text, "; %s of %s usable on each host", number_bytes(devices * there, a),
                   number_bytes(devices * offload_room(&setting), b));
     }
-    PlanRecord record;
-    plan_record(request, first, 1, &record);
-    if (whole) fields_words(PLAN_FIELDS, &record, &text);
+    if (whole) {
+        PlanRecord record;
+        plan_record(request, first, 1, &record);
+        fields_words(PLAN_FIELDS, &record, &text);
+    }
     prose_add(&text, "; bound by %s (next %s, busy %.0f%% as long).",
               bound_text(estimate->bound_by, &first->machine.mesh),
               bound_text(estimate->bound_next, &first->machine.mesh), 100 * estimate->bound_next_share);

@@ -128,6 +128,13 @@ static void check_trainings(const Made *made) {
     cr_expect_geq(found, 4);
 }
 
+/* A type or a switch of the software is no figure that moves by a tenth. */
+static void check_measured(const Around *facts) {
+    static const char *const SWITCHES[] = {"gradient_bytes", "logit_bytes", "lanes", "ring_ways", "tensor_streams"};
+    for (int f = 0; f < facts->figure_count; f++)
+        for (size_t i = 0; i < COUNT_OF(SWITCHES); i++) cr_expect_str_neq(facts->figures[f].name, SWITCHES[i]);
+}
+
 /* What a plan would need to win agrees with the searches: none of them says that plan 1 stays. */
 static void check_misses(const Around *facts) {
     for (int i = 0; i < facts->miss_count; i++)
@@ -201,6 +208,7 @@ Test(facts, facts_are_searches) {
         check_order(made.report, made.facts);
         check_limits(&made);
         check_misses(made.facts);
+        check_measured(made.facts);
         check_trainings(&made);
         cr_expect_geq(check_turning_points(&made), ROWS[row].hardware, "%s", ROWS[row].words);
         for (int part = 0; part < AROUND_PARTS; part++)
