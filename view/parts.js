@@ -74,6 +74,8 @@ const folded = (summary, ...body) => body.some(part => part) ? el('details', {},
 
 // A choice in a line of them: [[value, name]].
 const choice = (name, all, value, onchange, of) => el('label', {}, name + ' ', el('select', { 'data-of': of, onchange: event => onchange(event.target.value) }, all.map(([key, text]) => el('option', { value: key, selected: key === value }, text))));
+// Choices of what `state` has, by key; `draw` draws `place` anew, where the one that was changed keeps the focus.
+const choices = (state, place, draw) => (name, all, key) => all.length > 1 ? choice(name, all, state[key], value => { state[key] = value; draw(); place.querySelector(`[data-of=${key}]`)?.focus(); }, key) : '';
 
 // Regions of a page have names of their own.
 const regions = new Map();

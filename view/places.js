@@ -22,7 +22,7 @@ function chipMap(map) {
 }
 const placesPart = (places, heading) => places ? section('mesh', heading, figure('Each cell is a chip, with the number of what holds it', el('div', {}, places.maps.map(chipMap)),
   table('Which chips hold what', [['group', 'name'], ['devices', 'devices', 'count'], ['where', 'where'], ['how it is cut', 'how']], places.maps.flatMap(map => map.groups))),
-...places.within.map(one => figure(one.name + (one.machine.axes.length ? '' : ': one device'), el('div', {}, paragraph(one.note), mesh(one)),
+...places.within.map(one => !one.machine.axes.length ? paragraph(`${one.name}: one device. ${one.note ?? ''}`) : figure(one.name, el('div', {}, paragraph(one.note), mesh(one)),
   table('Axes and roles', [['axis', 'name'], ['size', 'size', 'count'], ['roles, neighbours first', axis => rolesOf(one, axis).map(role => `${role.role} ${role.factor} (${role.stride} apart)`).join(', ') || 'no role']], one.machine.axes)))) : null;
 // The text report, as the program prints it.
 const textPart = text => text ? el('pre', { class: 'text', ...region('The answer as text') }, text) : '';

@@ -45,7 +45,7 @@ function sweepPicture(d) {
     const others = rest(state.along);
     if (!others.includes(state.by)) state.by = state.as === 'map' ? others[0] : '';
     const picture = { lines: sweepLines, bars: sweepBars, map: sweepMap }[state.as](found, state, others);
-    const pick = (name, all, key) => all.length > 1 ? choice(name, all, state[key], value => { state[key] = value; draw(); place.querySelector(`[data-of=${key}]`)?.focus(); }, key) : '';
+    const pick = choices(state, place, draw);
     place.replaceChildren(el('p', { class: 'choices' }, pick('Show', figures.map(([key, name]) => [key, name]), 'figure'), state.as === 'bars' ? '' : pick('along', axes.map(name => [name, name]), 'along'),
       state.as === 'bars' ? '' : pick(state.as === 'map' ? 'down' : 'a line for each', [...state.as === 'map' ? [] : [['', 'all others']], ...others.map(name => [name, name])], 'by'), pick('as', forms(), 'as')), picture);
   }

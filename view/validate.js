@@ -60,7 +60,7 @@ function validatePicture(d) {
   const state = { what: shown[0][0], by: labels.find(([key]) => key === 'chip')?.[0] ?? labels[0]?.[0] ?? '' }, place = el('div');
   function draw() {
     const what = shown.find(([name]) => name === state.what), errors = d.runs.filter(run => run[what[1]] > 0).map(run => Math.abs(missOf(run, what))).sort((a, b) => a - b), p90 = quantile(errors, 0.9);
-    const pick = (name, all, key) => all.length > 1 ? choice(name, all, state[key], value => { state[key] = value; draw(); place.querySelector(`[data-of=${key}]`)?.focus(); }, key) : '';
+    const pick = choices(state, place, draw);
     place.replaceChildren(el('p', { class: 'choices' }, pick('Show', shown.map(([name]) => [name, name]), 'what'), pick('by', labels, 'by')), figure(`Predicted against measured ${what[0]}`, scatter(d, what, state.by, p90)),
       figure('Errors of predictions, small ones to scale; the band is what they call likely', strips(d, what, state.by)), state.by ? errorsTable(d, what, state.by) : '');
   }
