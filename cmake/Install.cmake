@@ -12,7 +12,7 @@ install(FILES docs/completion/shardopt.bash RENAME shardopt DESTINATION ${CMAKE_
 install(FILES docs/completion/_shardopt DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT program)
 install(FILES docs/completion/shardopt.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
 install(FILES docs/json.md docs/sweep.sbatch docs/workflow.yml DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-foreach(folder models/zoo models/unplanned mesh/catalog cost/profiles cost/optimizers cost/serving/profiles cost/rl/profiles cost/trace/names)
+foreach(folder models/zoo models/unplanned mesh/catalog cost/profiles cost/kernels cost/optimizers cost/serving/profiles cost/rl/profiles cost/trace/names)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.json)
 endforeach()
 foreach(folder cost/serving/workloads cost/serving/published)

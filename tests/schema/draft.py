@@ -178,6 +178,7 @@ def page_texts():
 
 SECTION = {"report": "A report: plan, explain", "sweep": "sweep", "inference": "A report: inference", "check": "check",
            "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs",
+           "validate_kernels": "validate kernels",
            "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json",
            "check_serving": "check", "diff_serving": "diff", "sweep_inference": "sweep", "sweep_rl": "sweep", "rl": "A report: rl", "brief": "brief", "program": "A report: program"}
 TITLES = {
@@ -186,6 +187,7 @@ TITLES = {
     "calibrate": "calibrate, by training runs", "calibrate_serving": "calibrate, by serving runs", "trace": "trace",
     "bench": "bench", "check_serving": "check, of serving", "diff_serving": "diff, of serving",
     "sweep_inference": "sweep inference", "sweep_rl": "sweep rl", "rl": "rl", "brief": "plan, finetune, inference, rl with --format brief", "program": "program", "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
+    "validate_kernels": "validate kernels",
 }
 
 

@@ -75,6 +75,8 @@ int training_emit(const CommandLine *line, const char *format, const cJSON *repo
 bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
 bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
 
+bool kernel_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
+
 int serving_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int serving_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
 bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt validate FILE: measured runs replayed, and how wrong the model is. */
 #include "cost/measured/validate.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands/asked_run.h"
@@ -194,10 +195,36 @@ static bool validate_options_read(const CommandLine *line, ValidateOptions *out,
     return true;
 }
 
-static int run(const CommandLine *line, Streams streams, Error *error) {
+/* `validate kernels FILE`: the word, and what is left when it is taken away. */
+static bool names_kernels(const CommandLine *line, CommandLine *rest) {
+    *rest = *line;
+    if (line->argument_count == 0 || strcmp(line->arguments[0], "kernels") != 0) return false;
+    if (line->argument_count == 1 && file_is_there("kernels")) return false; /* a table of that name */
+    rest->arguments++;
+    rest->argument_count--;
+    return true;
+}
+
+static int run_kernels(const CommandLine *line, Streams streams, Error *error) {
+    static const int RUNS[] = {PLOT, PROFILE, SOURCE, CHIP, MIN_RANKING, WORST, THREADS, FACTS, VERBOSE};
     ValidateOptions options;
     int code = EXIT_USAGE;
+    if (!validate_options_read(line, &options, error)) return code;
+    for (size_t i = 0; i < COUNT_OF(RUNS); i++)
+        if (line->text[RUNS[i]])
+            return error_set(error, ERROR_INPUT, line->where[RUNS[i]],
+                             "is of measured runs, not of kernels; leave it out"),
+                   code;
+    kernel_validate(&options, line->arena, streams, &code, error);
+    return code;
+}
+
+static int run(const CommandLine *line, Streams streams, Error *error) {
+    ValidateOptions options;
+    CommandLine rest;
+    int code = EXIT_USAGE;
     static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST};
+    if (names_kernels(line, &rest)) return run_kernels(&rest, streams, error);
     if (!validate_options_read(line, &options, error)) return code;
     const AnswerKind *kind = kind_of_table(options.path, line->arena);
     if (kind_takes(kind, line, TRAINING, COUNT_OF(TRAINING), error))
@@ -208,14 +235,17 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_VALIDATE = {
     .name = "validate",
     .summary = "how wrong it is: measured runs (a file of them) replayed",
-    .usage = "validate FILE [OPTIONS]",
+    .usage = "validate FILE [OPTIONS]\nvalidate kernels FILE [OPTIONS]",
     .about =
         "Replays measured runs (cost/measured/README.md says how a file of them looks) and says how wrong the model "
-        "is.",
+        "is. `validate kernels` prices a table of measured kernels (TSV, perhaps gzipped) by the forms of single ops "
+        "(cost/kernels/README.md).",
     .details = "How wrong the model is: every measured run of a file (FILES) is priced as plans are, in its "
                "source's own convention, and the errors are summed up by source, chip, framework, software and kind "
                "of plan, for step times, memory and the order of plans. What cannot be replayed is listed with the "
-               "reason.",
+               "reason. \"validate kernels FILE\" does the same of a table of single kernels, whose columns say what "
+               "they are: chip us, and m n k, batch length heads head_dim, tokens hidden inter topk experts, op gpus "
+               "elements, or phase nodes tokens.",
     .options = OPTIONS,
     .option_count = COUNT_OF(OPTIONS),
     .takes_arguments = true,

@@ -130,3 +130,17 @@ int gate_check(const ValidationLimits *gate, const Validation *v, FILE *err) {
     }
     return failures;
 }
+
+int gate_check_errors(const ValidationLimits *gate, const ErrorStats *stats, FILE *err) {
+    const double values[GATE_COUNT] = {[GATE_MEDIAN] = stats->median,
+                                       [GATE_P90] = stats->p90,
+                                       [GATE_WORST] = stats->worst,
+                                       [GATE_BIAS] = fabs(stats->bias)};
+    int failures = 0;
+    for (ValidationLimit limit = 0; limit < GATE_COUNT; limit++) {
+        bool known = limit <= GATE_BIAS && stats->count > 0;
+        if (gate->set[limit] && !(known && values[limit] <= gate->limit[limit]))
+            failures += broken(limit, gate, "", known ? values[limit] : NAN, err);
+    }
+    return failures;
+}

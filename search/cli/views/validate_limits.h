@@ -32,3 +32,5 @@ bool gate_parse(const char *text, const char *where, bool least, ValidationLimit
 
 /* One line for each limit that does not hold, and a limit of what the table has none of does not; how many. */
 int gate_check(const ValidationLimits *gate, const Validation *validation, FILE *err);
+/* The same of the errors alone: median, p90, worst, and bias of all rows. */
+int gate_check_errors(const ValidationLimits *gate, const ErrorStats *stats, FILE *err);
