@@ -106,6 +106,7 @@ ROWS = [
     ("validate", True, "validate {runs}/train.jsonl --chip tpu-v5e --profile ideal"),
     ("validate", False, "validate {runs}/train.jsonl --chip gb200 --max-error 1"),
     ("validate_kernels", True, "validate kernels {data}/gemm.tsv"),
+    ("validate_kernels", True, "validate kernels {data}/gemm.tsv --profile default"),
     ("validate_serving", True, "validate {runs}/serving.tsv"),
     ("inference", False, "explain --from {here}/serve.json --rank 2"),
     ("inference", False, "explain --from {here}/pools.json"),
