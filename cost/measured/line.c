@@ -71,6 +71,12 @@ bool line_keys(const Line *line, const cJSON *object, const Key *keys, size_t co
     return true;
 }
 
+bool line_object(const Line *line, const cJSON *in, const char *key, const Key *keys, size_t count, void *to) {
+    const cJSON *json = cJSON_GetObjectItemCaseSensitive(in, key);
+    if (json && !cJSON_IsObject(json)) return line_wrong(line, key, "give an object: {\"%s\": ..}", keys[0].key);
+    return !json || line_keys(line, json, keys, count, to);
+}
+
 const char *line_text(const Line *line, const cJSON *object, const char *key) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
     if (!value) return "";

@@ -36,6 +36,9 @@ __attribute__((format(printf, 3, 4))) bool line_wrong(const Line *line, const ch
 /* Reads every key of the object into the struct `to`. */
 bool line_keys(const Line *line, const cJSON *object, const Key *keys, size_t count, void *to);
 
+/* The same for the object of a key, which may be absent. */
+bool line_object(const Line *line, const cJSON *in, const char *key, const Key *keys, size_t count, void *to);
+
 /* The text of a key, which may be absent (""); NULL: it is no text. */
 const char *line_text(const Line *line, const cJSON *object, const char *key);
 

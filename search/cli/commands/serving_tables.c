@@ -273,9 +273,6 @@ static bool write_report(const CalibrateWords *words, const ServingFit *fit, FIL
                   (long long)worth->order.best, (long long)worth->order.limits_kept, (long long)worth->order.limits);
     if (fit->folds > 0)
         prose_add(&head, " Nine in ten unseen rows take less than %.2f times what is predicted.", fit->likely_factor);
-    for (int64_t i = 0; i < fit->before.count; i++)
-        if (fit->rows[i].run->wrong)
-            prose_add(&head, " Not read: %s (%s).", fit->rows[i].run->wrong, fit->rows[i].run->id);
     prose_write(out, "", "", head.text);
     fputc('\n', file);
     bool ok = markdown ? table_write_markdown(&errors, file) : table_write_text(&errors, "", out);
@@ -326,7 +323,7 @@ bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams stream
     return ok;
 }
 
-/* `shardopt validate` of a table of serving runs, recognised by its columns. */
+/* `shardopt validate` of a table of serving runs, recognised by its keys. */
 
 static bool matches(const char *const *names, int count, const char *name) {
     for (int i = 0; i < count; i++)
@@ -342,7 +339,7 @@ static bool replay_all(const ValidateOptions *options, const ServingRuns *runs, 
     for (int64_t i = 0; i < runs->count; i++) {
         const ServingRun *run = &runs->runs[i];
         if (!matches(options->filter.chips, options->filter.chip_count, run->chip) ||
-            !matches(options->filter.sources, options->filter.source_count, run->source))
+            !matches(options->filter.sources, options->filter.source_count, run->family))
             continue;
         if (!serving_replay(with, run, &outcomes[count++], error)) return false;
     }

@@ -25,6 +25,7 @@ typedef struct {
     char layout[SERVING_LAYOUT_SIZE];  /* "tensor=4 attention_data=2" */
     ServingFigures measured, predicted;
     double resident;     /* sequences in flight of all workers, as memory allows */
+    bool mixture;        /* the model has experts */
     bool drafts_unknown; /* drafts may have been on, which the row does not say: replayed without, and in no total */
 } ServingOutcome;
 
