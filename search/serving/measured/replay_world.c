@@ -24,13 +24,9 @@ static ReplayModel *find_model(ServingReplay *with, const char *name, Error *err
     return made;
 }
 
-const ReplayModel *served_model_noted(ServingReplay *with, const char *name, Error *error) {
-    return find_model(with, name, error);
-}
-
-const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error) {
+const ReplayModel *served_model(ServingReplay *with, const char *name, bool whole, Error *error) {
     ReplayModel *found = find_model(with, name, error);
-    return found && (!found->known || zoo_complete(&found->model, error)) ? found : NULL;
+    return found && (!whole || !found->known || zoo_complete(&found->model, error)) ? found : NULL;
 }
 
 int served_engine(const char *name) { return engine_named(name); }

@@ -53,7 +53,7 @@ bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const Serving
         int engine = served_engine(run->engine);
         if (engine < 0) continue;
         const ReplayPlace *place = served_place(with, run, engine, error);
-        const ReplayModel *model = place ? served_model_noted(with, run->model, error) : NULL;
+        const ReplayModel *model = place ? served_model(with, run->model, false, error) : NULL;
         if (!place || !model) return false;
         if (!place->known || !model->known || strcmp(place->chip.name, question->chip.name) != 0) continue;
         double away = serving_distance(question, point, &model->model, run);

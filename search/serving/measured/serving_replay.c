@@ -47,7 +47,7 @@ static bool ask(Replaying *to) {
     const ServingRun *run = to->run;
     ServingQuestion *question = to->question;
     if (run->not_replayed[0]) return skip(to, "%s", run->not_replayed), false;
-    const ReplayModel *model = served_model(to->with, run->model, to->error);
+    const ReplayModel *model = served_model(to->with, run->model, true, to->error);
     to->engine = served_engine(run->engine);
     if (!model) return false;
     if (!model->known) return skip(to, "the zoo has no model %.60s", run->model), false;
