@@ -140,7 +140,9 @@ static bool set_ids_apart(Named *order, int64_t count) {
 static bool read_line(const LineKind *kind, const Line *line, void *out) {
     cJSON *json = json_parse(line->text, line->length, "", line->error);
     if (!json) return at_line(line);
-    bool ok = kind->read(line, json, out);
+    bool ok = cJSON_IsObject(json)
+                  ? kind->read(line, json, out)
+                  : line_wrong(line, "a run", "give {\"request\": .., \"plan\": .., \"measured\": ..}");
     cJSON_Delete(json);
     return ok;
 }

@@ -239,8 +239,6 @@ static bool read_measured(const Line *line, Run *run, const cJSON *json) {
 
 static bool read_object(const Line *line, Run *run, const cJSON *json) {
     const cJSON *request = cJSON_GetObjectItemCaseSensitive(json, "request");
-    if (!cJSON_IsObject(json))
-        return line_wrong(line, "a run", "give {\"request\": .., \"plan\": .., \"measured\": ..}");
     if (!line_keys(line, json, ROW, COUNT_OF(ROW), run) || !line_label(line, &run->id, &run->family, run->source))
         return false;
     if (run->not_replayed[0]) return !request || line_keys(line, request, REQUEST, COUNT_OF(REQUEST), run);

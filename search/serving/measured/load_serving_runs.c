@@ -64,7 +64,7 @@ static const Key WAYS[] = {
 #undef AT
 static const Key POOLS[] = {{"prefill", KEY_OTHER, 0, 0, 0}, {"decode", KEY_OTHER, 0, 0, 0}};
 
-/* The last is that of two pools, which their plan says. */
+/* The first where no load is given; the last is that of two pools, which their plan says. */
 static const char *const MODES[] = {"closed-loop",  "offline-max",  "open-loop-inf", "open-loop",
                                     "static-batch", "prefill-only", "disagg"};
 enum { LOADS = COUNT_OF(MODES) - 1 };
@@ -103,6 +103,8 @@ static bool read_plan(const Line *line, const cJSON *json, ServingRun *run) {
     bool two = false;
     for (size_t i = 0; i < COUNT_OF(POOLS); i++) two = two || cJSON_GetObjectItemCaseSensitive(plan, POOLS[i].key);
     if (!two) return line_object(line, json, "plan", WAYS, COUNT_OF(WAYS), &run->worker);
+    if (run->mode != MODES[0])
+        return line_wrong(line, "load", "is closed-loop where there are two pools; leave it out");
     run->mode = MODES[LOADS];
     return line_keys(line, plan, POOLS, COUNT_OF(POOLS), run) &&
            line_object(line, plan, "prefill", WAYS, COUNT_OF(WAYS), &run->prefill) &&
@@ -111,10 +113,9 @@ static bool read_plan(const Line *line, const cJSON *json, ServingRun *run) {
 
 static bool read_line(const Line *line, const cJSON *json, void *to) {
     ServingRun *run = to;
-    *run = (ServingRun){.model = "", .chip = "", .engine = "", .version = "", .mode = MODES[0]};
+    *run = (ServingRun){.engine = ""};
     keys_clear(ROW, COUNT_OF(ROW), run);
-    if (!cJSON_IsObject(json))
-        return line_wrong(line, "a run", "give {\"request\": .., \"plan\": .., \"measured\": ..}");
+    keys_clear(REQUEST, COUNT_OF(REQUEST), run);
     if (!line_keys(line, json, ROW, COUNT_OF(ROW), run) || !line_label(line, &run->id, &run->family, run->source) ||
         !read_request(line, cJSON_GetObjectItemCaseSensitive(json, "request"), run) || !read_plan(line, json, run))
         return false;

@@ -106,6 +106,8 @@ Test(serving_replay, what_is_wrong) {
         {"a plan in words", BEGIN ",\"answer\":9},\"plan\":\"tensor=4\"}", "runs:1:79", "plan: give an object"},
         {"one way of two pools", BEGIN ",\"answer\":9},\"plan\":{\"decode\":{},\"tensor\":4}}", "runs:1:99",
          "tensor: is not known"},
+        {"a load of two pools", BEGIN ",\"answer\":9,\"load\":\"open-loop\"},\"plan\":{\"decode\":{}}}", "runs:1:78",
+         "load: is closed-loop"},
         {"an id twice", BEGIN ",\"answer\":9},\"id\":\"a\"}\n" BEGIN ",\"answer\":9},\"id\":\"a\"}", "runs:2:79",
          "line 1"},
     };
