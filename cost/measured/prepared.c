@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cost/measured/prepared.h"
+
+#include "base/locale.h"
+#include "base/threads.h"
+#include "base/util.h"
+
+#include <math.h>
+#include <string.h>
+
+bool prepared_runs(const RunTable *table, const PrepareWith *with, Arena *arena, PreparedRuns *out, Error *error) {
+    size_t count = (size_t)table->count;
+    *out = (PreparedRuns){.set = with->set,
+                          .replays = ARENA_NEW(arena, Replay, count),
+                          .too_large = ARENA_NEW(arena, bool, count),
+                          .prices = ARENA_NEW(arena, PreparedPrices, count),
+                          .count = table->count,
+                          .threads = threads_usable(with->threads)};
+    if (!out->replays || !out->too_large || !out->prices) return error_memory(error);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(out->threads)
+    for (int64_t i = 0; i < out->count; i++) {
+        IN_LOCALE_C; /* a thread of its own */
+        Replay *replay = &out->replays[i];
+        Prediction prediction;
+        replay_prepare(&table->runs[i], with->data, with->set, replay);
+        if (!replay->skipped[0] && replay_predict(replay, with->set, &prediction))
+            out->too_large[i] = prediction.needed_bytes > replay->chip.hbm_bytes.value;
+    }
+    return true;
+}
+
+/* For each entry of `from` the entry of the same name in `to`, most often at the same place; NULL: there is none. */
+static void pair_entries(const SetEntry *from, int from_count, const SetEntry *to, int to_count,
+                         const SetEntry *pairs[SET_ENTRIES_MAX]) {
+    for (int i = 0; i < from_count; i++) {
+        int at = i < to_count && strcmp(from[i].name, to[i].name) == 0 ? i : 0;
+        while (at < to_count && strcmp(from[i].name, to[at].name) != 0) at++;
+        pairs[i] = at < to_count ? &to[at] : NULL;
+    }
+}
+
+/* 0: the plan has no price there. */
+static double price(const Replay *replay, const Profile *composed) {
+    double seconds = 0;
+    return replay_price(replay, composed, &seconds) && isfinite(seconds) && seconds > 0 ? seconds : 0;
+}
+
+static double price_once(const Replay *replay, const Profile *composed, PreparedPrices *prices) {
+    for (int i = 0; i < prices->count; i++) {
+        if (memcmp(&prices->under[i], composed, sizeof *composed) != 0) continue;
+        if (i == 0) return prices->seconds[0];
+        PreparedPrices last = *prices;
+        prices->under[0] = last.under[1], prices->seconds[0] = last.seconds[1];
+        prices->under[1] = last.under[0], prices->seconds[1] = last.seconds[0];
+        return prices->seconds[0];
+    }
+    int slot = prices->count > 0;
+    prices->under[slot] = *composed;
+    prices->seconds[slot] = price(replay, composed);
+    prices->count = slot + 1;
+    return prices->seconds[slot];
+}
+
+bool prepared_seconds(PreparedRuns *runs, const ProfileSet *set, const char *where, double *seconds, Error *error) {
+    const SetEntry *chips[SET_ENTRIES_MAX], *stacks[SET_ENTRIES_MAX];
+    const ProfileSet *begun = runs->set;
+    pair_entries(begun->profiles, begun->profile_count, set->profiles, set->profile_count, chips);
+    pair_entries(begun->stacks, begun->stack_count, set->stacks, set->stack_count, stacks);
+    for (int64_t i = 0; i < runs->count; i++) {
+        const Replay *replay = &runs->replays[i];
+        if (replay->skipped[0]) continue;
+        const SetEntry *lost = !chips[replay->chip_entry - begun->profiles] ? replay->chip_entry
+                               : replay->stack_entry && !stacks[replay->stack_entry - begun->stacks]
+                                   ? replay->stack_entry
+                                   : NULL;
+        if (lost)
+            return error_set(error, ERROR_INPUT, where, "has no entry %s, from which runs take figures", lost->name);
+    }
+#pragma omp parallel for schedule(dynamic, 4) num_threads(runs->threads)
+    for (int64_t i = 0; i < runs->count; i++) {
+        const Replay *replay = &runs->replays[i];
+        seconds[i] = 0;
+        if (replay->skipped[0]) continue;
+        Profile composed;
+        profile_compose(set, chips[replay->chip_entry - begun->profiles],
+                        replay->stack_entry ? stacks[replay->stack_entry - begun->stacks] : NULL, &composed);
+        seconds[i] = price_once(replay, &composed, &runs->prices[i]);
+    }
+    return true;
+}
+
+const char *prepared_generation(const PreparedRuns *runs, int64_t run) {
+    int count;
+    const SetEntry *chip = runs->replays[run].chip_entry;
+    SetAt at = chip->at[profile_figure("matrix_efficiency") - profile_figures(&count)];
+    return at.entry < 0 ? chip->name : runs->set->profiles[at.entry].name;
+}
