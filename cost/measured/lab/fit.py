@@ -16,7 +16,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 SCALE = 0.04  # of ln(predicted / measured): from one run of a table to the next; docs/model.md, "Calibration"
-ITERATIONS = 40  # Jacobians of a whole fit, at most
+TRIES = 40  # steps of a fit, at most
+TOLERANCE = 1e-7  # of the loss, of a whole fit
 STEP = 1e-4  # of ln x: differences
 # With start "values" the logarithm is believed to this share of sigma: a cluster differs from the published ones by less than
 # the uncertainty without any run.
@@ -52,9 +53,8 @@ class Solution:
 class Model:
     """Runs, their prices, and the parameters: what stays the same from fold to fold."""
 
-    def __init__(self, program, profiles, start="priors", only=None, iterations=ITERATIONS):
+    def __init__(self, program, profiles, start="priors", only=None):
         self.program, self.runs, self.start, self.only = program, program.runs, start, only
-        self.iterations = iterations
         self.profiles = profiles
         self.begun = profiles.copy()  # where the fit begins
         if start == "priors":
@@ -287,7 +287,7 @@ def prior_rows(parameters):
     return out
 
 
-def solve(model, weights, start=None, iterations=None, posterior=True):
+def solve(model, weights, start=None, tolerance=TOLERANCE, posterior=True):
     problem = Problem(model, weights)
     x0 = np.clip(model.start_x() if start is None else start, problem.low, problem.high)
     free = problem.free
@@ -295,8 +295,7 @@ def solve(model, weights, start=None, iterations=None, posterior=True):
     if len(free):
         low, high = np.log(problem.low)[free], np.log(problem.high)[free]
         found = least_squares(problem.fun, np.clip(v0, low, high), problem.jac, bounds=(low, high), loss=problem.loss,
-                              x_scale=problem.sigma[free], ftol=1e-7, xtol=1e-5, gtol=None,
-                              max_nfev=(iterations or model.iterations) + 1)
+                              x_scale=problem.sigma[free], ftol=tolerance, xtol=1e-5, gtol=None, max_nfev=TRIES + 1)
         v, converged, loss = found.x, found.status > 0, 2 * found.cost
     else:
         v, converged, loss = v0, True, 0.0

@@ -8,7 +8,9 @@ import numpy as np
 
 import fit
 
-FOLD_ITERATIONS = 5  # a fold starts where the whole fit ended, so a few Jacobians find its own minimum
+# Of the loss: a fold starts where the whole fit ended, and goes to its own minimum. Stopped early it would keep something of
+# the runs that are left out.
+FOLD_TOLERANCE = 1e-5
 COVERED_RUNS = 10  # of the same chip generation from other sources: a source left out is one of several
 PARENT_RUNS = 20  # a chip's own range counts its runs in effect, that of all chips so many
 # The range where even all runs together are too few: a fit that left out each source was this far off for a chip known
@@ -60,7 +62,7 @@ def cross_validate(model, weights, solution, kind, folds, progress=None):
     out.seconds = np.full(len(model.runs), np.nan)
     for number in range(out.folds):
         left = np.where(out.fold == number, 0, weights)
-        found = fit.solve(model, left, fold_start(model, left, solution.x), FOLD_ITERATIONS, posterior=False)
+        found = fit.solve(model, left, fold_start(model, left, solution.x), FOLD_TOLERANCE, posterior=False)
         own = out.fold == number
         out.seconds[own] = model.predictions(found.x)[own]
         if progress:

@@ -224,6 +224,7 @@ const Command COMMAND_CALIBRATE = {
     .argument_values = "@files",
     .footer = "Without --begin: values where the set was fitted to other runs, of which only what these runs "
               "determine moves;\nelse priors.\n"
+              "Training runs need Python with numpy and scipy: apt install python3-scipy, or pip install scipy.\n"
               "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
     .examples = "shardopt calibrate mine.jsonl -o mine.json\n",
     .run = run,
