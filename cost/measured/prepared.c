@@ -8,6 +8,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A thread for so many runs: fewer are priced sooner than threads meet. */
+enum { RUNS_OF_THREAD = 32 };
+
 bool prepared_runs(const RunTable *table, const PrepareWith *with, Arena *arena, PreparedRuns *out, Error *error) {
     size_t count = (size_t)table->count;
     *out = (PreparedRuns){.set = with->set,
@@ -15,8 +18,10 @@ bool prepared_runs(const RunTable *table, const PrepareWith *with, Arena *arena,
                           .too_large = ARENA_NEW(arena, bool, count),
                           .prices = ARENA_NEW(arena, PreparedPrices, count),
                           .count = table->count,
-                          .threads = threads_usable(with->threads)};
+                          .threads = 1};
     if (!out->replays || !out->too_large || !out->prices) return error_memory(error);
+    if (out->count > RUNS_OF_THREAD)
+        out->threads = (int)min_whole(threads_usable(with->threads), 1 + out->count / RUNS_OF_THREAD);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(out->threads)
     for (int64_t i = 0; i < out->count; i++) {
         IN_LOCALE_C; /* a thread of its own */

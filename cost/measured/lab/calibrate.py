@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A whole calibration: the fit, the fit without flagged runs, both cross-validations, the likely ranges, the report.
 
-`shardopt calibrate` runs this after it has checked its options. The first line of standard output is the fitted set as JSON
-(null: it is not wanted), all others are the report; the program checks the set and writes both."""
+`shardopt calibrate` runs this after it has checked its options. The first line of standard output is the fitted set as
+JSON (null: it is not wanted), all others are the report; the program checks the set and writes both."""
 import os
 import signal
 import sys
@@ -102,7 +102,7 @@ def grouped(c, name_of, chips):
         own = {line: score.errors(errors[line][(names == name) & np.isfinite(errors[line])]) if line in errors
                else score.Errors() for line in ("fitted", "by_groups", "by_sources")}
         ranged = chips and c.groups is not None
-        out.append(Group(str(name), own, c.ranges[name] if ranged else None, inside(c, c.groups, name) if ranged else 0))
+        out.append(Group(str(name), own, *((c.ranges[name], inside(c, c.groups, name)) if ranged else ())))
     return out
 
 
@@ -167,8 +167,8 @@ def finished(c, program, words, begun):
     if words.output != "-" and not name.startswith("."):
         document["name"] = cut(name.split(".")[0], NAME_SIZE)
     runs = int(c.model.usable.sum())
-    document["source"] = (f"shardopt calibrate: {runs} runs of {cut(words.file, 100)}, begun with the {c.model.start} of "
-                          f"{cut(begun, 64)}; each figure's own source is that of its prior")
+    document["source"] = (f"shardopt calibrate: {runs} runs of {cut(words.file, 100)}, begun with the {c.model.start} "
+                          f"of {cut(begun, 64)}; each figure's own source is that of its prior")
     document["runs_file"], document["runs_sha256"], document["runs"] = cut(words.file, FILE_SIZE), program.sha256, runs
     return document
 

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fits the figures of a set of profiles to measured runs.
 
-A parameter is a figure that may move and that the prediction of some run depends on, through the ancestors of its chip or of
-its software. Over u = ln x it minimises
+A parameter is a figure that may move and that the prediction of some run depends on, through the ancestors of its chip
+or of its software. Over u = ln x it minimises
 
     sum_i w_i 2 (sqrt(1 + (r_i / SCALE)^2) - 1)  +  sum_j ((u_j - ln prior_j) / sigma_j)^2
 
-with r_i = ln(predicted / measured): soft_l1 of scipy.optimize.least_squares for runs, and one row for each prior. Runs that
-repeat each other must not outvote the others: a run weighs 1/sqrt(n) where n runs share its source, model, chip generation
-and precision, so that a group weighs sqrt(n). A prior may be a multiple of another parameter, which it follows."""
+with r_i = ln(predicted / measured): soft_l1 of scipy.optimize.least_squares for runs, and one row for each prior. Runs
+that repeat each other must not outvote the others: a run weighs 1/sqrt(n) where n runs share its source, model, chip
+generation and precision, so that a group weighs sqrt(n). A prior may be a multiple of another parameter, which it
+follows."""
 import dataclasses
 from dataclasses import dataclass
 
@@ -19,8 +20,8 @@ SCALE = 0.04  # of ln(predicted / measured): from one run of a table to the next
 TRIES = 40  # steps of a fit, at most
 TOLERANCE = 1e-7  # of the loss, of a whole fit
 STEP = 1e-4  # of ln x: differences
-# With start "values" the logarithm is believed to this share of sigma: a cluster differs from the published ones by less than
-# the uncertainty without any run.
+# With start "values" the logarithm is believed to this share of sigma: a cluster differs from the published ones by
+# less than the uncertainty without any run.
 KNOWN_SIGMA = 0.5
 DETERMINED = 0.7  # share of the prior's deviation: below it half of the variance came from runs
 KEPT = 0.95  # from it on the figure is held at its prior
@@ -94,8 +95,8 @@ class Model:
         return seconds
 
     def moved(self, parameters, columns, base):
-        """The runs that each figure moves by a deviation of its prior, up or down: one of a precision, of experts or of a
-        link that a run does not use leaves it unchanged."""
+        """The runs that each figure moves by a deviation of its prior, up or down: one of a precision, of experts or
+        of a link that a run does not use leaves it unchanged."""
         out = np.zeros_like(columns)
         for together in colours(columns):
             for up in (True, False):
@@ -232,8 +233,9 @@ class Problem:
         return ((self.pull @ u - self.log_prior) / self.sigma)[self.free]
 
     def jacobian(self, x, r):
-        """d r / d ln x, by differences of one colour at a time: forward, or backward where there is no room above. Where
-        the model has no answer there, the other side is tried; without an answer on either side the column is flat."""
+        """d r / d ln x, by differences of one colour at a time: forward, or backward where there is no room above.
+        Where the model has no answer there, the other side is tried; without an answer on either side the column is
+        flat."""
         out = np.zeros((len(self.rows), len(x)))
         side = np.where(np.log(self.high / x) > STEP, STEP, -STEP)
         own = self.columns[self.rows]
@@ -332,8 +334,8 @@ def verdict(parameter, deviation):
 
 
 def hold(model, solution, weakest):
-    """Holds the parameters that kept their prior; where there are none and `weakest` is set, the one that leans on it most:
-    figures that pull the same way share what runs say, so that the last of them gets all of it."""
+    """Holds the parameters that kept their prior; where there are none and `weakest` is set, the one that leans on it
+    most: figures that pull the same way share what runs say, so that the last of them gets all of it."""
     free = [(j, p) for j, p in enumerate(model.parameters) if not p.held]
     kept = [p for j, p in free if verdict(p, solution.deviation[j]) == "kept"]
     leaning = [(solution.deviation[j] / p.sigma, -j) for j, p in free if verdict(p, solution.deviation[j]) == "leans"]
@@ -345,8 +347,8 @@ def hold(model, solution, weakest):
 
 
 def fit_whole(model, weights):
-    """A fit to the end: figures that it leaves at their prior are held there, and the rest is fitted again; going on from
-    values, until the runs determine all that moved."""
+    """A fit to the end: figures that it leaves at their prior are held there, and the rest is fitted again; going on
+    from values, until the runs determine all that moved."""
     goes_on = model.start == "values"
     out = solve(model, weights)
     while hold(model, out, goes_on):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How well a fit predicts runs that it has not seen, and the likely ranges that follow from it. Runs are left out in folds,
-the rest is fitted again, and the fold is predicted. A figure that only the fold had determined goes back to its prior,
-because nothing else pulls at it."""
+"""How well a fit predicts runs that it has not seen, and the likely ranges that follow from it. Runs are left out in
+folds, the rest is fitted again, and the fold is predicted. A figure that only the fold had determined goes back to its
+prior, because nothing else pulls at it."""
 from dataclasses import dataclass
 
 import numpy as np
 
 import fit
 
-# Of the loss: a fold starts where the whole fit ended, and goes to its own minimum. Stopped early it would keep something of
-# the runs that are left out.
+# Of the loss: a fold starts where the whole fit ended, and goes to its own minimum. Stopped early it would keep
+# something of the runs that are left out.
 FOLD_TOLERANCE = 1e-5
 COVERED_RUNS = 10  # of the same chip generation from other sources: a source left out is one of several
 PARENT_RUNS = 20  # a chip's own range counts its runs in effect, that of all chips so many
@@ -33,11 +33,11 @@ def group_of(model, kind, run):
 
 
 def deal(model, kind, folds):
-    """Deals the groups to the folds, the largest first (ties by name), so that folds are of about one size: whole groups of
-    one source, model and chip generation, which stand for a new model on a known machine (of a fit of one software, whose
-    runs are a sweep, cells of one model and number of chips), or one source per fold. Where all runs are one group, as one
-    user's own runs often are, each run is a group: the error of a fit without any of them says nothing about a fit to
-    them."""
+    """Deals the groups to the folds, the largest first (ties by name), so that folds are of about one size: whole
+    groups of one source, model and chip generation, which stand for a new model on a known machine (of a fit of one
+    software, whose runs are a sweep, cells of one model and number of chips), or one source per fold. Where all runs
+    are one group, as one user's own runs often are, each run is a group: the error of a fit without any of them says
+    nothing about a fit to them."""
     fold, members = np.full(len(model.runs), -1), {}
     for i in np.flatnonzero(model.usable):
         members.setdefault(group_of(model, kind, model.runs[i]), []).append(i)
@@ -134,9 +134,9 @@ def put(profiles, entry, key, value, source):
 
 
 def write_ranges(model, weights, groups, sources, profiles):
-    """Puts likely_low and likely_high into every profile of the set; going on from values only into profiles that have runs,
-    whose former range is then the parent. A profile without runs is like a chip whose only source was left out, but never
-    narrower than all chips. Returns the ranges by entry."""
+    """Puts likely_low and likely_high into every profile of the set; going on from values only into profiles that have
+    runs, whose former range is then the parent. A profile without runs is like a chip whose only source was left out,
+    but never narrower than all chips. Returns the ranges by entry."""
     goes_on = model.start == "values"
 
     def of(cross, only):

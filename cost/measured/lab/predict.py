@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Predictions by the program itself: `shardopt validate FILE --sets -` prepares the runs once, then prices all of them under
-each set of profiles that it is sent."""
+"""Predictions by the program itself: `shardopt validate FILE --sets -` prepares the runs once, then prices all of them
+under each set of profiles that it is sent."""
 import json
 import subprocess
 from dataclasses import dataclass

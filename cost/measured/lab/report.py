@@ -17,7 +17,8 @@ LINES = {
     "by_sources_chip_known": "  of these: chip known from other sources",
     "by_sources_chip_unknown": "  of these: chip known from this source alone",
 }
-OF_RUNS = ("before", "fitted", "fitted_without_flagged", "by_groups", "by_sources")  # the lines that JSON has of each run
+# The lines that JSON has of each run.
+OF_RUNS = ("before", "fitted", "fitted_without_flagged", "by_groups", "by_sources")
 WORST, WORST_VERBOSE = 8, 40
 WORDS = {"determined": "", "leans": "leans on its prior", "kept": "kept its prior"}
 
@@ -111,17 +112,17 @@ def order_line(name, order):
         return ""
     text = f"Order of plans, {name}: tau {order.tau:.2f} over {order.pairs} pairs in {order.groups} groups"
     if order.large:
-        text += (f"; in {order.large} groups of at least 10 plans median tau {order.cell_tau:.2f}, the plan predicted best "
-                 f"is {100 * order.cell_median:.1f}% behind the best in the median and {100 * order.cell_p90:.1f}% at the "
-                 "90th percentile")
+        text += (f"; in {order.large} groups of at least 10 plans median tau {order.cell_tau:.2f}, the plan predicted "
+                 f"best is {100 * order.cell_median:.1f}% behind the best in the median and {100 * order.cell_p90:.1f}% "
+                 "at the 90th percentile")
     return text + ".\n"
 
 
 def sentences(c):
     out = "\n"
     if c.groups:
-        out += (f"Measured inside the likely range that is written: {100 * c.inside_groups:.0f}% of the runs left out by "
-                f"groups, {100 * c.inside_sources:.0f}% of those left out by sources.\n")
+        out += (f"Measured inside the likely range that is written: {100 * c.inside_groups:.0f}% of the runs left out "
+                f"by groups, {100 * c.inside_sources:.0f}% of those left out by sources.\n")
     return out + order_line("fitted", c.fitted_order) + order_line("left out by groups", c.unseen_order)
 
 
@@ -178,7 +179,8 @@ def figures(c, markdown):
 def as_text(c, facts, markdown):
     left = int((c.model.usable & (c.weights == 0)).sum())
     out = "## Calibration\n\n" if markdown else ""
-    out += f"{len(c.model.runs)} runs of {facts.file} (SHA-256 {facts.sha256[:12]}): {int(c.model.usable.sum())} replayed"
+    out += f"{len(c.model.runs)} runs of {facts.file} (SHA-256 {facts.sha256[:12]}): "
+    out += f"{int(c.model.usable.sum())} replayed"
     if c.skipped:
         out += f", {len(c.skipped)} not" + ("" if facts.verbose else " (-v lists them)")
     if left:

@@ -54,12 +54,13 @@ static bool read_status(int status, LaboratoryAnswer *out, Error *error) {
     return error_set(error, ERROR_INTERNAL, "python3", "failed with exit code %d", out->code);
 }
 
-/* `python3 SCRIPT --shardopt PROGRAM WORDS...`; NULL: memory is out, or the program does not know where it is. */
+/* `python3 -B SCRIPT --shardopt PROGRAM WORDS...`; -B: the data folder stays as it is. NULL: memory is out, or the
+ * path of the program is not known. */
 static char **argv_of(const char *script, const char *const *words, Arena *arena, Error *error) {
-    char **argv = ARENA_NEW(arena, char *, LABORATORY_WORDS_MAX + 5);
+    char **argv = ARENA_NEW(arena, char *, LABORATORY_WORDS_MAX + 6);
     const char *program = file_own_program(arena);
     if (!argv || !program) return error_memory(error), NULL;
-    const char *first[] = {"python3", script, "--shardopt", program};
+    const char *first[] = {"python3", "-B", script, "--shardopt", program};
     size_t count = 0;
     for (; count < COUNT_OF(first); count++) argv[count] = arena_text(arena, first[count]);
     for (; *words; words++) argv[count++] = arena_text(arena, *words);

@@ -19,6 +19,6 @@ typedef struct {
     int code; /* 0, or EXIT_USAGE: the script has said on standard error what is wrong */
 } LaboratoryAnswer;
 
-/* Runs `python3 SCRIPT --shardopt PROGRAM WORDS...` without a shell; `words` ends with NULL. The script ends with this
- * program. False: Python or a package is missing (ERROR_INPUT, with what to install), or the script failed. */
+/* Runs `python3 -B SCRIPT --shardopt PROGRAM WORDS...` without a shell; `words` ends with NULL. The script ends with
+ * this program. False: Python or a package is missing (ERROR_INPUT, with what to install), or the script failed. */
 bool laboratory_run(const char *script, const char *const *words, Arena *arena, LaboratoryAnswer *out, Error *error);

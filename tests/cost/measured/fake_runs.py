@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small set of profiles and runs whose step has a closed form, in place of the program, so that a fit's answer is known:
+"""A small set of profiles and runs whose step has a closed form, in place of the program, so that a fit's answer is
+known:
 
     seconds = flops / (matrix_efficiency compute_factor) + data_exposed bytes / network_efficiency + step_seconds
 
@@ -23,7 +24,8 @@ KINDS = [Kind("matrix_efficiency", "profiles", 0.01, 1, 0.3, 0.98, 0.08),
 
 
 def figure(prior, sigma, of=None):
-    return {"value": prior, "source": "-", **({"prior": prior, "sigma": sigma} if sigma else {}), **({"of": of} if of else {})}
+    moves = {"prior": prior, "sigma": sigma} if sigma else {}
+    return {"value": prior, "source": "-", **moves, **({"of": of} if of else {})}
 
 
 def fake_set():
@@ -31,7 +33,8 @@ def fake_set():
     out = Set({"name": "fake", "date": "2026-01-01", "source": "-", "profiles": {
         "base": {"source": "-", "matrix_efficiency": figure(0.7, 0.1), "hbm_efficiency": figure(0.85, 0.1),
                  "network_efficiency": figure(0.8, 0.1)},
-        "old": {"source": "-", "kin": "base", "matrix_efficiency": figure(0.7, 0.1), "fp8_efficiency": figure(0.6, 0.1)},
+        "old": {"source": "-", "kin": "base", "matrix_efficiency": figure(0.7, 0.1),
+                "fp8_efficiency": figure(0.6, 0.1)},
         "new": {"source": "-", "kin": "base", "matrix_efficiency": figure(0.75, 0.1),
                 "fp8_efficiency": figure(0.9, 0.05, "old")},
         "lone": {"source": "-", "kin": "base", "matrix_efficiency": figure(1.1, 0.05, "old")},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fits of runs whose step has a closed form (fake_runs.py), so that their result is known; quantiles, ranges and the order
-of plans worked out by hand. Without numpy and scipy these tests are left out."""
+"""Fits of runs whose step has a closed form (fake_runs.py), so that their result is known; quantiles, ranges and the
+order of plans worked out by hand. Without numpy and scipy these tests are left out."""
 import dataclasses
 import json
 import math
@@ -89,8 +89,8 @@ class Fits(unittest.TestCase):
         self.assertEqual(written.at(("profiles", "new", "fp8_efficiency"))["runs"], 24)
 
     def test_families_weigh_and_not_runs(self):
-        """Four runs of one source, model, generation and precision weigh 1/2 each; a flagged one, left out, weighs 0 and is
-        not of its group."""
+        """Four runs of one source, model, generation and precision weigh 1/2 each; a flagged one, left out, weighs 0
+        and is not of its group."""
         program = FakeProgram()
         for i in range(4):
             program.add("a", "7b", "old", ("plain", "tuned")[i % 2], 1 + i, 1)
@@ -112,8 +112,8 @@ class Fits(unittest.TestCase):
         self.assertAlmostEqual(written.at(OLD)["deviation"], (runs + prior)**-0.5, delta=1e-5)
 
     def test_the_robust_loss(self):
-        """Nine runs 2% slow against one of another source 30% slow, prior included: the slope of the loss, written out, is
-        zero at the answer, and the odd run pulls by less than its distance."""
+        """Nine runs 2% slow against one of another source 30% slow, prior included: the slope of the loss, written
+        out, is zero at the answer, and the odd run pulls by less than its distance."""
         program = matmuls_alone({"a": 9, "b": 1}, {"a": 1.02, "b": 1.3})
         solution = fitted(program)[2]
         u = math.log(solution.x[0] / 0.7)
@@ -291,8 +291,8 @@ class Folds(unittest.TestCase):
             self.assertAlmostEqual(found.high, high, 12)
 
     def test_ranges_written_into_the_set(self):
-        """Sixty runs scatter by 10%; a chip known from one source alone, 30% off its prior, makes the range of chips without
-        runs at least that wide. Going on from values only chips with runs change theirs."""
+        """Sixty runs scatter by 10%; a chip known from one source alone, 30% off its prior, makes the range of chips
+        without runs at least that wide. Going on from values only chips with runs change theirs."""
         program = FakeProgram()
         models = ("7b", "13b", "30b", "70b", "100b", "175b")
         for i in range(60):
@@ -330,8 +330,8 @@ class Scores(unittest.TestCase):
         self.assertAlmostEqual(found.p90, 0.46, 12)
 
     def test_order_by_hand(self):
-        """Three plans measured at 1, 1.04 and 2 s: the first two are within noise; the third is predicted between them, so
-        that of its two pairs one is right. Repeats are one plan, of their mean."""
+        """Three plans measured at 1, 1.04 and 2 s: the first two are within noise; the third is predicted between
+        them, so that of its two pairs one is right. Repeats are one plan, of their mean."""
         def run(plan, measured, **more):
             return Run("", tokens=1, group=0, plan=plan, measured_seconds=measured, **more)
 
@@ -340,12 +340,13 @@ class Scores(unittest.TestCase):
         self.assertEqual((found.groups, found.pairs, found.tau, found.large), (1, 2, 0, 0))
         plans = [run(i, 1.0 + i, too_large=i == 0) for i in range(10)]
         found = score.order(plans, np.arange(1.0, 11.0))
-        self.assertEqual((found.large, found.cell_tau, found.cell_median), (1, 1, 1))  # the first does not fit: 2 s for 1 s
+        # the first does not fit: 2 s for 1 s
+        self.assertEqual((found.large, found.cell_tau, found.cell_median), (1, 1, 1))
 
 
 class Whole(unittest.TestCase):
-    """Which runs each line and group of a calibration counts: sixty of three sources on two chips, six of them flagged, and
-    five of a fourth source on a chip that nobody else has."""
+    """Which runs each line and group of a calibration counts: sixty of three sources on two chips, six of them
+    flagged, and five of a fourth source on a chip that nobody else has."""
 
     def setUp(self):
         self.program = FakeProgram()
@@ -392,7 +393,8 @@ class Whole(unittest.TestCase):
         self.assertEqual(list(out["summary"]), [*c.lines, "by"])
         lines = report.as_text(c, facts, False).split("Furthest off\n")[1].split("\n\n")[0].splitlines()[1:]
         errors = np.abs(c.seconds["by_groups"] / c.model.measured - 1)
-        self.assertEqual([line.split()[0] for line in lines], [f"run{i}" for i in np.argsort(-errors, kind="stable")[:8]])
+        worst = np.argsort(-errors, kind="stable")[:8]
+        self.assertEqual([line.split()[0] for line in lines], [f"run{i}" for i in worst])
 
 
 if __name__ == "__main__":
