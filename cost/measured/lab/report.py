@@ -113,8 +113,8 @@ def order_line(name, order):
     text = f"Order of plans, {name}: tau {order.tau:.2f} over {order.pairs} pairs in {order.groups} groups"
     if order.large:
         text += (f"; in {order.large} groups of at least 10 plans median tau {order.cell_tau:.2f}, the plan predicted "
-                 f"best is {100 * order.cell_median:.1f}% behind the best in the median and {100 * order.cell_p90:.1f}% "
-                 "at the 90th percentile")
+                 f"best is {100 * order.cell_median:.1f}% behind the best in the median and "
+                 f"{100 * order.cell_p90:.1f}% at the 90th percentile")
     return text + ".\n"
 
 

@@ -2,14 +2,14 @@
 """A set of profiles as a fit sees it: figures, who inherits them, and what is believed of them without runs.
 
 The document is the JSON of cost/profile/profile_set.h. A figure is named (list, entry, key): ("stacks", "maxtext",
-"data_exposed"). An entry inherits from its parent ("kin") the figures that it does not give itself. A figure that may move
-has a prior: `prior`, or `prior` times the figure that `of` names, with the deviation `sigma` of its logarithm."""
+"data_exposed"). An entry inherits from its parent ("kin") the figures that it does not give itself. A figure that may
+move has a prior: `prior`, or `prior` times the figure that `of` names, with the deviation `sigma` of its logarithm."""
 import copy
 import json
 from dataclasses import dataclass
 
 LISTS = ("profiles", "stacks")
-# The source of figures that own_figures() adds. The set's file never has it: drop_own() removes those it finds.
+# The source of figures that own_figures() adds.
 OWN = "calibrate: by runs of this entry alone; assumed equal to its parent's"
 
 
@@ -26,12 +26,13 @@ class Kind:
 
 
 class Set:
-    def __init__(self, document, kinds):
+    def __init__(self, document, kinds, added=()):
         self.document = document
+        self.added = set(added)  # by own_figures()
         self.kinds = {kind.key: kind for kind in kinds}  # in the order of the table
 
     def copy(self):
-        return Set(copy.deepcopy(self.document), self.kinds.values())
+        return Set(copy.deepcopy(self.document), self.kinds.values(), self.added)
 
     def at(self, figure):
         """The figure's own object: value, prior, of, sigma, deviation, runs, determined, source."""
@@ -109,16 +110,17 @@ class Set:
                 for key in self.kinds:
                     taken = self.giver(of, entry, key)
                     if taken and taken[1] != entry and self.sigma(taken) > 0:
+                        self.added.add((of, entry, key))
                         self.document[of][entry][key] = {
                             **self.at(taken), "prior": 1, "of": parent, "sigma": self.sigma(taken), "runs": 0,
                             "deviation": self.at(taken).get("deviation", 0), "determined": False, "source": OWN}
 
     def drop_own(self):
         """Removes those of them that runs did not determine."""
-        for figure in list(self.figures()):
-            own = self.at(figure)
-            if own["source"] == OWN and not own["determined"]:
-                del self.document[figure[0]][figure[1]][figure[2]]
+        for of, entry, key in self.added:
+            if not self.at((of, entry, key))["determined"]:
+                del self.document[of][entry][key]
+        self.added = set()
 
     def for_file(self):
         """The document as the program reads it: a figure that no fit has moved has neither deviation nor runs."""

@@ -176,7 +176,11 @@ class Fits(unittest.TestCase):
         program.set.own_figures({("profiles", "old"), ("stacks", "tuned")})
         self.assertEqual(len(program.set.document["profiles"]["old"]), before + 2)  # HBM and network
         written = fitted(program, "values")[3]
+        network = ("profiles", "tuned of a file", "network_efficiency")  # such a figure of a file is not dropped
+        written.document["profiles"][network[1]] = {"source": "-", network[2]: {
+            **written.at(("profiles", "old", network[2])), "determined": False}}
         written.drop_own()
+        self.assertIn(network, list(written.figures()))
         self.assertEqual(len(written.document["profiles"]["old"]), before + 1)
         own = written.at(("profiles", "old", "network_efficiency"))
         self.assertTrue(own["determined"] and 0.72 < own["value"] < 0.76, own)
