@@ -17,9 +17,10 @@ bool prepared_runs(const RunTable *table, const PrepareWith *with, Arena *arena,
                           .replays = ARENA_NEW(arena, Replay, count),
                           .too_large = ARENA_NEW(arena, bool, count),
                           .prices = ARENA_NEW(arena, PreparedPrices, count),
+                          .unknown = ARENA_NEW(arena, int64_t, count),
                           .count = table->count,
                           .threads = 1};
-    if (!out->replays || !out->too_large || !out->prices) return error_memory(error);
+    if (!out->replays || !out->too_large || !out->prices || !out->unknown) return error_memory(error);
     if (out->count > RUNS_OF_THREAD)
         out->threads = (int)min_whole(threads_usable(with->threads), 1 + out->count / RUNS_OF_THREAD);
 #pragma omp parallel for schedule(dynamic, 4) num_threads(out->threads)
@@ -50,20 +51,21 @@ static double price(const Replay *replay, const Profile *composed) {
     return replay_price(replay, composed, &seconds) && isfinite(seconds) && seconds > 0 ? seconds : 0;
 }
 
-static double price_once(const Replay *replay, const Profile *composed, PreparedPrices *prices) {
+/* The seconds that are known under a profile. False: they are to be priced, into the last place of `prices`. */
+static bool recall(PreparedPrices *prices, const Profile *composed, double *seconds) {
     for (int i = 0; i < prices->count; i++) {
         if (memcmp(&prices->under[i], composed, sizeof *composed) != 0) continue;
-        if (i == 0) return prices->seconds[0];
-        PreparedPrices last = *prices;
-        prices->under[0] = last.under[1], prices->seconds[0] = last.seconds[1];
-        prices->under[1] = last.under[0], prices->seconds[1] = last.seconds[0];
-        return prices->seconds[0];
+        if (i == 1) { /* met twice */
+            const PreparedPrices last = *prices;
+            prices->under[0] = last.under[1], prices->seconds[0] = last.seconds[1];
+            prices->under[1] = last.under[0], prices->seconds[1] = last.seconds[0];
+        }
+        *seconds = prices->seconds[0];
+        return true;
     }
-    int slot = prices->count > 0;
-    prices->under[slot] = *composed;
-    prices->seconds[slot] = price(replay, composed);
-    prices->count = slot + 1;
-    return prices->seconds[slot];
+    prices->count = prices->count > 0 ? 2 : 1;
+    prices->under[prices->count - 1] = *composed;
+    return false;
 }
 
 bool prepared_seconds(PreparedRuns *runs, const ProfileSet *set, const char *where, double *seconds, Error *error) {
@@ -81,15 +83,23 @@ bool prepared_seconds(PreparedRuns *runs, const ProfileSet *set, const char *whe
         if (lost)
             return error_set(error, ERROR_INPUT, where, "has no entry %s, from which runs take figures", lost->name);
     }
-#pragma omp parallel for schedule(dynamic, 4) num_threads(runs->threads)
+    int64_t unknown = 0;
     for (int64_t i = 0; i < runs->count; i++) {
         const Replay *replay = &runs->replays[i];
+        Profile composed;
         seconds[i] = 0;
         if (replay->skipped[0]) continue;
-        Profile composed;
         profile_compose(set, chips[replay->chip_entry - begun->profiles],
                         replay->stack_entry ? stacks[replay->stack_entry - begun->stacks] : NULL, &composed);
-        seconds[i] = price_once(replay, &composed, &runs->prices[i]);
+        if (!recall(&runs->prices[i], &composed, &seconds[i])) runs->unknown[unknown++] = i;
+    }
+    int threads = (int)min_whole(runs->threads, 1 + unknown / RUNS_OF_THREAD);
+#pragma omp parallel for schedule(dynamic, 4) num_threads(threads) if (threads > 1)
+    for (int64_t k = 0; k < unknown; k++) {
+        int64_t i = runs->unknown[k];
+        PreparedPrices *prices = &runs->prices[i];
+        int at = prices->count - 1;
+        prices->seconds[at] = seconds[i] = price(&runs->replays[i], &prices->under[at]);
     }
     return true;
 }

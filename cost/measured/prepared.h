@@ -19,6 +19,7 @@ typedef struct {
     Replay *replays;       /* of the table's runs, in its order */
     bool *too_large;       /* predicted not to fit its HBM */
     PreparedPrices *prices;
+    int64_t *unknown; /* while a set is priced: the runs that have to be */
     int64_t count;
     int threads;
 } PreparedRuns;
