@@ -344,22 +344,19 @@ static const char *folder_in(const char *base, const char *name, Arena *arena, b
     return folder && file_is_folder(folder) ? folder : NULL;
 }
 
-/* Returns PREFIX/share/shardopt for a program that runs as PREFIX/bin/shardopt; NULL means that the program cannot be
- * found. A root without /proc still has the path that the program was started by. */
-static const char *share_beside_program(Arena *arena) {
+const char *file_own_program(Arena *arena) {
     char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) {
-        const char *started = (const char *)getauxval(AT_EXECFN);
-        length = started ? (ssize_t)strnlen(started, sizeof program - 1) : 0;
-        if (length > 0) memcpy(program, started, (size_t)length);
-    }
-    if (length <= 0) return NULL;
-    program[length] = '\0';
-    char *slash = strrchr(program, '/');
-    if (!slash) return NULL;
-    *slash = '\0';
-    return arena_format(arena, "%s/../share/shardopt", program);
+    if (length > 0) return arena_format(arena, "%.*s", (int)length, program);
+    const char *started = (const char *)getauxval(AT_EXECFN); /* a root without /proc still has that */
+    return started ? arena_text(arena, started) : NULL;
+}
+
+/* Returns PREFIX/share/shardopt for a program that runs as PREFIX/bin/shardopt; NULL means that the program cannot be
+ * found. */
+static const char *share_beside_program(Arena *arena) {
+    const char *program = file_own_program(arena), *slash = program ? strrchr(program, '/') : NULL;
+    return slash ? arena_format(arena, "%.*s/../share/shardopt", (int)(slash - program), program) : NULL;
 }
 
 static bool is_same_folder(const char *a, const char *b) {

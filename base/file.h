@@ -36,6 +36,9 @@ bool file_stream_close(FileStream *stream, bool keep, Error *error);
  * so. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 
+/* The path of the program that runs; NULL means that it is not known, or that memory is out. */
+const char *file_own_program(Arena *arena);
+
 /* The notes of the build on the files of such a folder (base/data_index.h), which may not be there; "": it is none of
  * the program's own. NULL means that memory is out. */
 const char *file_data_index(const char *folder, const char *name, Arena *arena);

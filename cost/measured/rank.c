@@ -208,6 +208,27 @@ bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *ar
     return true;
 }
 
+bool rank_places(const Ranked *rows, int64_t count, RankPlace *out, Error *error) {
+    Arena arena = {0};
+    const Ranked **entries = ARENA_NEW(&arena, const Ranked *, (size_t)count + 1);
+    int64_t n = 0;
+    if (!entries) return error_memory(error);
+    for (int64_t i = 0; i < count; i++) {
+        out[i] = (RankPlace){-1, -1};
+        if (tokens_of(rows[i].run) > 0) entries[n++] = &rows[i];
+    }
+    qsort(entries, (size_t)n, sizeof *entries, by_group_and_plan);
+    RankPlace last = {0, 0};
+    for (int64_t i = 0; i < n; i++) {
+        bool other = i > 0 && group_compare(entries[i - 1]->run, entries[i]->run) != 0;
+        last.group += other;
+        last.plan += other || (i > 0 && plan_compare(entries[i - 1]->run, entries[i]->run) != 0);
+        out[entries[i] - rows] = last;
+    }
+    arena_free(&arena);
+    return true;
+}
+
 /* ---- chances ---- */
 
 static int by_predicted_then_line(const void *a, const void *b) {

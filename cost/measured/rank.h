@@ -57,6 +57,13 @@ typedef struct {
  * are neither concordant nor discordant; among several predicted best the one measured slowest counts. */
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error);
 
+/* Where a run stands: runs with one number of a group are alternatives, and those of them with one number of a plan are
+ * repeats. A run without tokens has -1 twice. */
+typedef struct {
+    int64_t group, plan;
+} RankPlace;
+bool rank_places(const Ranked *rows, int64_t count, RankPlace *out, Error *error);
+
 /* Whether chances of being the best are true. In each group of alternatives that were measured every plan has its
  * chance of being the fastest, from the doubts about the figures that it rests on and the profile's errors; of the
  * plans with a chance of about p, about p were measured fastest. Pure. */

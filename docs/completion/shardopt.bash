@@ -16,7 +16,7 @@ _shardopt_options() { # COMMAND
     emit) echo '--model --chip --pods --slice --slices --chips --nodes --gpus-per-node --oversubscription --network --host-memory --price --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --under --output --timing --verbose --quiet --version --ignore-unknown --help' ;;
     models) echo '--format --help' ;;
     chips) echo '--format --help' ;;
-    validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --facts --help' ;;
+    validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --sets --threads --verbose --facts --help' ;;
     calibrate) echo '--output --profile --begin --only --exclude-flagged --folds --date --format --threads --verbose --facts --help' ;;
     check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --gpus-per-node --oversubscription --network --host-memory --price --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --ignore-unknown --help' ;;
     layout) echo '--time-limit --effort --solution --format --output --threads --timing --verbose --quiet --help' ;;
@@ -50,6 +50,7 @@ _shardopt_values() { # COMMAND OPTION
         --plot) echo '@files' ;;
         --profile) echo 'default ideal' ;;
         --chip) echo '@chips' ;;
+        --sets) echo '@files' ;;
         esac
         ;;
     calibrate)

@@ -140,6 +140,7 @@ complete -c shardopt -n '__shardopt_in validate' -l chip -r -f -a "(__fish_compl
 complete -c shardopt -n '__shardopt_in validate' -l max-error -x -d 'exit 1 beyond median=4%,p90=13%,bias=8% ...; 4% is of the median'
 complete -c shardopt -n '__shardopt_in validate' -l min-ranking -x -d 'exit 1 below tau=0.8,tau-all=0.6,best=90%'
 complete -c shardopt -n '__shardopt_in validate' -l worst -x -d 'how many of the worst runs to show (10)'
+complete -c shardopt -n '__shardopt_in validate' -l sets -r -F -d 'price the runs under each profile set of FILE (- is stdin), for fits'
 complete -c shardopt -n '__shardopt_in validate' -l threads -x -d 'threads to use; the answer is the same for any number'
 complete -c shardopt -n '__shardopt_in validate' -l verbose -s v -d 'show every run'
 complete -c shardopt -n '__shardopt_in validate' -l facts -x -d 'of a load test\'s JSON, what it does not say: "chip=h100 engine=vllm tp=4 dp=2"'

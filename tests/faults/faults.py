@@ -32,7 +32,6 @@ COMMANDS = {
     "emit": ["emit", "jax", "--from", "IN/report", "--threads", "1", "-o", "@"],
     "layout": ["layout", str(DATA / "layout/example.json"), "--threads", "1", "--effort", "0.001", "-o", "@"],
     "validate": ["validate", "IN/runs.jsonl", "--threads", "1", "-o", "@"],
-    "calibrate": ["calibrate", "IN/runs.jsonl", "--folds", "0", "--threads", "1", "--date", "2026-01-01", "-o", "@"],
     "diff": ["diff", "IN/report", "IN/other", "-o", "@"],
     "merge": ["merge", "IN/part1", "IN/part2", "-o", "@"],
     "check": ["check", "--baseline", "IN/baseline", "--threads", "1", "-o", "@"],

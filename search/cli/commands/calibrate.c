@@ -1,244 +1,120 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE`: profiles fitted to measured runs, with what that is worth. */
-#include "cost/measured/calibrate.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/number.h"
-#include "base/threads.h"
 #include "base/util.h"
-#include "cost/measured/fit.h"
-#include "cost/measured/replay.h"
 #include "cost/measured/run.h"
 #include "cost/profile/profile_set.h"
-#include "search/cli/commands/asked_run.h"
 #include "search/cli/commands/kinds.h"
+#include "search/cli/commands/laboratory.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { RUNS_MAX = 10000 }; /* replayed: a Jacobian over more is no evening's work */
-
+/* The words of the script, ended by NULL. */
 typedef struct {
-    RunTable table;
-    ProfileSet set;
-    Replay *replays; /* of those that can be replayed */
-    FitRun *runs;
-    int32_t count;
-    CalibrateSkip *skipped;
-    int64_t skipped_count;
-    CalibrateBegin begin;
-} Material;
+    const char *word[LABORATORY_WORDS_MAX];
+    int count;
+} ScriptWords;
 
-static bool predict(const void *context, int32_t run, const ProfileSet *set, double *seconds) {
-    const Material *material = context;
-    Prediction prediction;
-    if (!replay_predict(&material->replays[run], set, &prediction)) return false;
-    *seconds = prediction.seconds;
+/* An option; a value of NULL: it is not given. */
+static bool add_option(ScriptWords *to, const char *name, const char *value, Arena *arena, Error *error) {
+    if (!value) return true;
+    const char *word = arena_format(arena, "%s=%s", name, value);
+    if (word) to->word[to->count++] = word;
+    return word || error_memory(error);
+}
+
+static void add_flag(ScriptWords *to, const char *name, bool given) {
+    if (given) to->word[to->count++] = name;
+}
+
+/* A path that the script's own program can open: standard input is ours, and was read into a file of its own. */
+static const char *readable(const char *path, Arena *arena) {
+    if (strcmp(path, "-") == 0) return arena_format(arena, "/proc/%ld/fd/0", (long)getpid());
+    return strchr(path, '/') ? path : arena_format(arena, "./%s", path);
+}
+
+static bool script_words(const CalibrateWords *words, Arena *arena, ScriptWords *out, Error *error) {
+    static const char *const FORMATS[] = {"text", "json", "markdown"}, *const BEGINS[] = {NULL, "priors", "values"};
+    bool own = words->profile && strcmp(words->profile, "default") != 0;
+    const char *table = readable(words->file, arena), *set = own ? readable(words->profile, arena) : "";
+    const char *folds = arena_format(arena, "%d", words->folds), *threads = arena_format(arena, "%d", words->threads);
+    if (!table || !set || !folds || !threads) return error_memory(error);
+    *out = (ScriptWords){0};
+    const struct {
+        const char *name, *value;
+    } GIVEN[] = {
+        {"--table", table},
+        {"--set", own ? set : NULL},
+        {"--file", words->file},
+        {"--profile", words->profile},
+        {"--output", words->output},
+        {"--begin", BEGINS[words->begin]},
+        {"--only", words->only},
+        {"--folds", folds},
+        {"--date", words->date},
+        {"--format", FORMATS[words->format]},
+        {"--threads", words->threads > 0 ? threads : NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(GIVEN); i++)
+        if (!add_option(out, GIVEN[i].name, GIVEN[i].value, arena, error)) return false;
+    add_flag(out, "--exclude-flagged", words->exclude_flagged);
+    add_flag(out, "--verbose", words->verbose);
     return true;
 }
 
-/* ---- reading ---- */
-
-static bool load_set(const CalibrateWords *words, Arena *arena, ProfileSet *out, Error *error) {
-    if (!words->profile || strcmp(words->profile, "default") == 0) return profile_set_default(arena, out, error);
-    return profile_set_read(words->profile, arena, out, error);
-}
-
-static void take_run(Material *material, const Replay *replay) {
-    const Run *run = replay->run;
-    material->replays[material->count] = *replay;
-    material->runs[material->count++] = (FitRun){.id = run->id,
-                                                 .source = run->family,
-                                                 .model = run->model,
-                                                 .precision = precision_name(replay->precision),
-                                                 .chip = replay->chip_entry,
-                                                 .stack = replay->stack_entry,
-                                                 .chips = run->request.chips,
-                                                 .measured_seconds = replay->measured_seconds,
-                                                 .unknowns = (int)run->guesses,
-                                                 .flagged = run->flagged[0] != '\0'};
-}
-
-static bool nothing_replayed(const char *file, const Material *material, Error *error) {
-    if (material->table.count == 0) return error_set(error, ERROR_INPUT, file, "has no runs; give one line for each");
-    return error_set(error, ERROR_INPUT, file, "none of its %lld runs can be replayed: %.64s: %.200s",
-                     (long long)material->table.count, material->skipped[0].id, material->skipped[0].reason);
-}
-
-static bool replay_all(const CalibrateWords *words, Material *material, Arena *arena, Error *error) {
-    ReplayData data;
-    size_t count = (size_t)material->table.count;
-    if (!replay_data_load(arena, &data, error) ||
-        !replay_names_known(&material->table, words->file, &data, &material->set, error) ||
-        !asked_runs_price(&material->table, words->file, arena, error))
+/* The script reads both too, but may not be there to say what is wrong with them. */
+static bool read_input(const CalibrateWords *words, Arena *arena, Error *error) {
+    RunTable table;
+    ProfileSet set;
+    bool own = words->profile && strcmp(words->profile, "default") != 0;
+    if (!run_table_read(words->file, arena, &table, error) ||
+        !(own ? profile_set_read(words->profile, arena, &set, error) : profile_set_default(arena, &set, error)))
         return false;
-    material->replays = ARENA_NEW(arena, Replay, (size_t)min_whole((int64_t)count, RUNS_MAX));
-    material->runs = ARENA_NEW(arena, FitRun, (size_t)min_whole((int64_t)count, RUNS_MAX));
-    material->skipped = ARENA_NEW(arena, CalibrateSkip, count);
-    if (!material->replays || !material->runs || !material->skipped) return error_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        Replay replay;
-        replay_prepare(&material->table.runs[i], &data, &material->set, &replay);
-        if (!replay.skipped[0] && replay.run->aside[0])
-            snprintf(replay.skipped, sizeof replay.skipped, "set aside: %s", replay.run->aside);
-        if (!replay.skipped[0] && !(replay.measured_seconds > 0))
-            snprintf(replay.skipped, sizeof replay.skipped, "its step was not measured");
-        if (replay.skipped[0]) {
-            const char *reason = arena_text(arena, replay.skipped);
-            if (!reason) return error_memory(error);
-            material->skipped[material->skipped_count++] = (CalibrateSkip){replay.run->id, reason};
-            continue;
-        }
-        if (material->count == RUNS_MAX)
-            return error_set(error, ERROR_INPUT, words->file, "more than %d runs can be replayed; give fewer",
-                             RUNS_MAX);
-        take_run(material, &replay);
-    }
-    return material->count > 0 || nothing_replayed(words->file, material, error);
+    if (words->only && !profile_set_stack(&set, words->only))
+        return error_set(error, ERROR_INPUT, "--only", "the set has no stack %.60s", words->only);
+    return true;
 }
 
-/* ---- writing ---- */
-
-static void today(char date[16]) {
-    time_t now = time(NULL);
-    struct tm utc;
-    strcpy(date, "1970-01-01");
-    if (gmtime_r(&now, &utc)) strftime(date, 16, "%Y-%m-%d", &utc);
-}
-
-/* A fit of one software leaves the set what it was fitted to. */
-static void name_runs(const CalibrateWords *words, const Material *material, const Calibration *c, ProfileSet *set) {
-    snprintf(
-        set->source, sizeof set->source,
-        "shardopt calibrate: %d runs of %.100s, begun with the %s of %.64s; each figure's own source is that of its "
-        "prior",
-        (int)c->usable, words->file, material->begin == BEGIN_PRIORS ? "priors" : "values", material->set.name);
-    snprintf(set->runs_file, sizeof set->runs_file, "%s", words->file);
-    snprintf(set->runs_sha256, sizeof set->runs_sha256, "%s", material->table.sha256);
-    set->runs = c->usable;
-}
-
-static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
-                      Arena *arena, Error *error) {
-    ProfileSet copy, *set = &copy;
-    const char *name = file_base_name(words->output);
-    if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
-    if (!fit_drop_own(set, error)) return false;
-    if (!words->only && strcmp(name, "-") != 0 && name[0] != '.')
-        snprintf(set->name, sizeof set->name, "%.*s",
-                 (int)min_whole((int64_t)strcspn(name, "."), PROFILE_NAME_SIZE - 1), name);
-    if (words->date)
-        snprintf(set->date, sizeof set->date, "%s", words->date);
-    else
-        today(set->date);
-    if (!words->only) name_runs(words, material, c, set);
+/* The set as the script printed it, in one line, in the form of such files. */
+static bool write_set(const char *line, size_t length, const CalibrateWords *words, Arena *arena, FILE *out,
+                      Error *error) {
+    ProfileSet set;
     Draft draft;
-    if (!draft_open(&draft, error)) return false;
-    bool ok = profile_set_write(draft.file, set);
+    cJSON *json = json_parse(line, length, "the fitted set", error);
+    bool ok = json && profile_set_from_json(json, "the fitted set", arena, &set, error);
+    cJSON_Delete(json);
+    if (!ok || !draft_open(&draft, error)) return false;
+    ok = profile_set_write(draft.file, &set);
     return draft_write(&draft, ok, out, words->output, error);
 }
 
-/* Replayed, but the model has no time for them: a fit cannot take them. */
-static void skip_unpredicted(Material *material, const Calibration *c) {
-    for (int32_t i = 0; i < material->count; i++)
-        if (!c->model.usable[i])
-            material->skipped[material->skipped_count++] = (CalibrateSkip){
-                material->runs[i].id, material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
-                                                                             : "its step was not measured"};
+/* The set is the first line, the report all others. */
+static bool write_answer(const CalibrateWords *words, const LaboratoryAnswer *answer, Arena *arena, FILE *out,
+                         Error *error) {
+    const char *end = memchr(answer->text, '\n', answer->length);
+    if (!end) return error_set(error, ERROR_INTERNAL, "python3", "ended without a report");
+    const char *report = end + 1;
+    size_t length = answer->length - (size_t)(report - answer->text);
+    if (words->output && !write_set(answer->text, (size_t)(end - answer->text), words, arena, out, error)) return false;
+    return (words->output && strcmp(words->output, "-") == 0) || output_write(out, NULL, report, length, error);
 }
 
-/* The order of plans under one line of predictions. What is too large is so under the set that the fit began with:
- * figures of memory are not fitted. */
-static bool rank_line(const Material *material, const double *seconds, Arena *arena, Ranking *out, Error *error) {
-    Ranked *rows = ARENA_NEW(arena, Ranked, (size_t)material->count);
-    int64_t n = 0;
-    if (!rows) return error_memory(error);
-    for (int32_t i = 0; seconds && i < material->count; i++) {
-        const Replay *replay = &material->replays[i];
-        Prediction prediction;
-        if (!(seconds[i] > 0) || !replay_predict(replay, &material->set, &prediction)) continue;
-        rows[n++] = (Ranked){replay->run, replay->measured_seconds, seconds[i],
-                             prediction.needed_bytes > replay->chip.hbm_bytes.value};
-    }
-    return rank_runs(rows, n, NULL, arena, out, error);
-}
-
-static bool write_report(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
-                         Arena *arena, Error *error) {
-    Ranking fitted, unseen;
-    if (!rank_line(material, c->seconds[LINE_FITTED], arena, &fitted, error) ||
-        !rank_line(material, c->seconds[LINE_GROUPS], arena, &unseen, error))
+bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error) {
+    ScriptWords script;
+    LaboratoryAnswer answer;
+    const char *folder;
+    if (!read_input(words, arena, error) || !(folder = file_data_folder("cost/measured/lab", arena, error)) ||
+        !script_words(words, arena, &script, error))
         return false;
-    const CalibrateFacts facts = {.file = words->file,
-                                  .sha256 = material->table.sha256,
-                                  .start = words->profile ? words->profile : "default",
-                                  .written = words->output,
-                                  .runs = material->table.count,
-                                  .skipped = material->skipped,
-                                  .skipped_count = material->skipped_count,
-                                  .fitted_order = &fitted,
-                                  .unseen_order = c->crossed ? &unseen : NULL,
-                                  .verbose = words->verbose};
-    Draft draft;
-    if (!draft_open(&draft, error)) return false;
-    bool ok = words->format == CALIBRATE_JSON       ? calibrate_json(draft.file, c, &facts)
-              : words->format == CALIBRATE_MARKDOWN ? calibrate_markdown(draft.file, c, &facts)
-                                                    : calibrate_text(draft.file, c, &facts);
-    return draft_write(&draft, ok, out, NULL, error);
-}
-
-/* ---- progress ---- */
-
-typedef struct {
-    FILE *err;
-    double begun;
-    bool shown;
-} Bar;
-
-static void show(void *context, int done, int folds) {
-    Bar *bar = context;
-    if (omp_get_wtime() - bar->begun < 1) return;
-    bar->shown = true;
-    fprintf(bar->err, "\r%d of %d folds ", done, folds);
-    fflush(bar->err);
-}
-
-bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
-    Material material = {.begin = words->begin};
-    Calibration calibration;
-    Bar bar = {streams.err, omp_get_wtime(), false};
-    if (!run_table_read(words->file, arena, &material.table, error) || !load_set(words, arena, &material.set, error) ||
-        !replay_all(words, &material, arena, error))
-        return false;
-    if (words->only && !profile_set_stack(&material.set, words->only))
-        return error_set(error, ERROR_INPUT, "--only", "the set has no stack %.60s", words->only);
-    if (material.begin == BEGIN_AUTO && words->only) material.begin = BEGIN_PRIORS;
-    if (material.begin == BEGIN_AUTO) {
-        bool other = material.set.runs_sha256[0] && strcmp(material.set.runs_sha256, material.table.sha256) != 0;
-        material.begin = other ? BEGIN_VALUES : BEGIN_PRIORS;
-    }
-    if (material.begin == BEGIN_VALUES && !fit_own_figures(&material.set, material.runs, material.count, error))
-        return false;
-    const FitProblem problem = {.set = &material.set,
-                                .runs = material.runs,
-                                .run_count = material.count,
-                                .predict = predict,
-                                .context = &material,
-                                .only = words->only,
-                                .start = material.begin == BEGIN_PRIORS ? FIT_PRIORS : FIT_VALUES,
-                                .threads = threads_usable(words->threads)};
-    const CalibrateOptions options = {.exclude_flagged = words->exclude_flagged,
-                                      .folds = words->folds,
-                                      .progress = isatty(fileno(streams.err)) ? show : NULL,
-                                      .progress_context = &bar};
-    bool ok = calibrate(&problem, &options, arena, &calibration, error);
-    if (bar.shown) fputs("\r                    \r", streams.err);
-    if (ok) skip_unpredicted(&material, &calibration);
-    if (!ok || (words->output && !write_set(words, &material, &calibration, streams.out, arena, error))) return false;
-    return (words->output && strcmp(words->output, "-") == 0) ||
-           write_report(words, &material, &calibration, streams.out, arena, error);
+    const char *path = arena_format(arena, "%s/calibrate.py", folder);
+    if (!path) return error_memory(error);
+    if (!laboratory_run(path, script.word, arena, &answer, error)) return false;
+    *code = answer.code;
+    return answer.code == EXIT_DONE && write_answer(words, &answer, arena, streams.out, error);
 }
 
 enum { FOLDS_DEFAULT = 10, FOLDS_MAX = 1000 };
@@ -322,11 +198,12 @@ static bool calibrate_options_read(const CommandLine *line, CalibrateWords *out,
 static int run(const CommandLine *line, Streams streams, Error *error) {
     static const int TRAINING[] = {ONLY, EXCLUDE, DATE};
     CalibrateWords words;
-    if (!calibrate_options_read(line, &words, error)) return exit_of_error(error);
+    int code = EXIT_USAGE;
+    if (!calibrate_options_read(line, &words, error)) return code;
     const AnswerKind *kind = kind_of_table(words.file, line->arena);
     if (kind_takes(kind, line, TRAINING, COUNT_OF(TRAINING), error))
-        kind->calibrate(&words, line->arena, streams, error);
-    return exit_of_error(error);
+        kind->calibrate(&words, line->arena, streams, &code, error);
+    return code;
 }
 
 const Command COMMAND_CALIBRATE = {
@@ -347,6 +224,7 @@ const Command COMMAND_CALIBRATE = {
     .argument_values = "@files",
     .footer = "Without --begin: values where the set was fitted to other runs, of which only what these runs "
               "determine moves;\nelse priors.\n"
+              "Training runs need Python with numpy and scipy: apt install python3-scipy, or pip install scipy.\n"
               "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
     .examples = "shardopt calibrate mine.jsonl -o mine.json\n",
     .run = run,

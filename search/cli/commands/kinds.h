@@ -20,6 +20,7 @@ typedef struct {
     ValidateFormat format;
     const char *output, *plot; /* NULL: stdout; no picture */
     const char *profile;       /* NULL: the default set */
+    const char *sets;          /* runs are priced under each set of this file, and nothing else is done; NULL: not */
     RunFilter filter;
     ValidationLimits gate;
     int64_t worst;
@@ -58,7 +59,7 @@ typedef struct {
     PointSearch *point;
     /* Tables of measured runs. */
     bool (*validate)(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
-    bool (*calibrate)(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
+    bool (*calibrate)(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error);
 } AnswerKind;
 
 /* By the words of its request; what is no report at all is of training, which says what is wrong with it. */
@@ -73,14 +74,14 @@ const AnswerKind *kind_of_word(const char *word);
 int training_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int training_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
 bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
-bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
+bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error);
 
 bool kernel_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
 
 int serving_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int serving_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
 bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
-bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
+bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error);
 
 /* The command that these words of `explain` and `emit` are for, whose options are those of `inference`, where they name
  * a script that serves, or an engine; NULL: they do not. */

@@ -307,7 +307,7 @@ static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Str
     return draft_write(&draft, ok, streams.out, NULL, error);
 }
 
-bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
+bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error) {
     ServingRuns runs;
     ServingReplay with = {.arena = arena};
     ServingFit *fit = ARENA_NEW(arena, ServingFit, 1);
@@ -320,6 +320,7 @@ bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams stream
               (!words->output || write_profile(words, fit, begun, streams, error)) &&
               ((words->output && strcmp(words->output, "-") == 0) || write_answer(words, fit, streams, error));
     cJSON_Delete(begun);
+    if (ok) *code = EXIT_DONE;
     return ok;
 }
 

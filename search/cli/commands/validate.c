@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "search/cli/commands/asked_run.h"
 #include "search/cli/commands/kinds.h"
+#include "search/cli/commands/validate_sets.h"
 #include "search/cli/progress.h"
 #include "search/cli/views/validate_limits.h"
 #include "search/cli/views/validate_view.h"
@@ -67,6 +68,10 @@ static bool nothing_replayed(const ValidateOptions *options, const Validation *v
 }
 
 bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
+    if (options->sets) {
+        if (validate_sets(options, arena, streams, error)) *code = EXIT_DONE;
+        return error->kind == ERROR_NONE;
+    }
     RunTable table;
     Validation validation;
     ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
@@ -113,6 +118,7 @@ enum {
     MAX_ERROR,
     MIN_RANKING,
     WORST,
+    SETS,
     THREADS,
     VERBOSE,
     FACTS,
@@ -148,6 +154,12 @@ static const CommandOption OPTIONS[] = {
             "The same as of --max-error for tau (Kendall's, without bloom's trials), tau-all and best (groups whose "
             "plan predicted best was measured within 3% of the best)."),
     [WORST] = OPTION_ROW("worst", "N", 0, .help = "how many of the worst runs to show (10)"),
+    [SETS] = OPTION_ROW(
+        "sets", "FILE", 0, .help = "price the runs under each profile set of FILE (- is stdin), for fits",
+        .details = "For programs that fit profiles: price the runs under one profile set after another. FILE (- is "
+                   "standard input) has one set as JSON in each line. The first line printed describes the runs and "
+                   "the figures; then each set gets one line, the list of predicted seconds (null: no prediction).",
+        .values = "@files"),
     [THREADS] = {OPTION_ROW_THREADS},
     [FACTS] = {OPTION_ROW_FACTS},
     [VERBOSE] = OPTION_ROW("verbose", NULL, 0, .letter = 'v', .help = "show every run",
@@ -178,7 +190,8 @@ static bool validate_options_read(const CommandLine *line, ValidateOptions *out,
     options.facts = text[FACTS];
     int format = VALIDATE_TEXT;
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &options.output, error) ||
-        !line_file(line, PLOT, &options.plot, error) || !line_threads(line, THREADS, &options.threads, error))
+        !line_file(line, PLOT, &options.plot, error) || !line_file(line, SETS, &options.sets, error) ||
+        !line_threads(line, THREADS, &options.threads, error))
         return false;
     if (text[SOURCE] &&
         !take_list(text[SOURCE], where[SOURCE], line->arena, filter->sources, &filter->source_count, error))
@@ -206,7 +219,7 @@ static bool names_kernels(const CommandLine *line, CommandLine *rest) {
 }
 
 static int run_kernels(const CommandLine *line, Streams streams, Error *error) {
-    static const int RUNS[] = {PLOT, SOURCE, CHIP, MIN_RANKING, WORST, THREADS, FACTS, VERBOSE};
+    static const int RUNS[] = {PLOT, SOURCE, CHIP, MIN_RANKING, WORST, SETS, THREADS, FACTS, VERBOSE};
     ValidateOptions options;
     int code = EXIT_USAGE;
     if (!validate_options_read(line, &options, error)) return code;
@@ -219,13 +232,22 @@ static int run_kernels(const CommandLine *line, Streams streams, Error *error) {
     return code;
 }
 
+/* What is printed under --sets is its own form. */
+static bool sets_stand_alone(const CommandLine *line, Error *error) {
+    static const int OTHERS[] = {FORMAT, OUTPUT, PLOT, SOURCE, CHIP, MAX_ERROR, MIN_RANKING, WORST, VERBOSE, FACTS};
+    for (size_t i = 0; line->text[SETS] && i < COUNT_OF(OTHERS); i++)
+        if (line->text[OTHERS[i]])
+            return error_set(error, ERROR_INPUT, line->where[OTHERS[i]], "does not go with --sets; leave it out");
+    return true;
+}
+
 static int run(const CommandLine *line, Streams streams, Error *error) {
     ValidateOptions options;
     CommandLine rest;
     int code = EXIT_USAGE;
-    static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST};
+    static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST, SETS};
     if (names_kernels(line, &rest)) return run_kernels(&rest, streams, error);
-    if (!validate_options_read(line, &options, error)) return code;
+    if (!validate_options_read(line, &options, error) || !sets_stand_alone(line, error)) return code;
     const AnswerKind *kind = kind_of_table(options.path, line->arena);
     if (kind_takes(kind, line, TRAINING, COUNT_OF(TRAINING), error))
         kind->validate(&options, line->arena, streams, &code, error);

@@ -32,7 +32,7 @@ __attribute__((unused)) static Run run_named(const char *id) {
     return (Run){0};
 }
 
-static const Replay *replayed(const Run *run) {
+__attribute__((unused)) static const Replay *replayed(const Run *run) {
     replay_prepare(run, &data, &set, &replay);
     cr_assert_str_empty(replay.skipped, "%s: %s", run->id, replay.skipped);
     return &replay;

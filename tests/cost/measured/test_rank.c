@@ -111,3 +111,31 @@ Test(reliability, wrong_chances_do_not) {
 }
 
 Test(reliability, a_profile_that_does_not_know_its_errors_says_nothing) { cr_expect_eq(reliability(0).groups, 0); }
+
+/* Places: of two groups of two plans, one with a repeat; a run without tokens has none. */
+Test(ranking, places) {
+    Run runs[6];
+    Ranked rows[6];
+    RankPlace places[6];
+    Error error = {0};
+    static const int PLAN_OF[] = {1, 0, 1, 0, 1, 0}, CHIPS_OF[] = {8, 8, 8, 16, 16, 16};
+    for (int i = 0; i < 6; i++) {
+        runs[i] = (Run){.family = "s",
+                        .model = "m",
+                        .dimensions = "",
+                        .trained = "",
+                        .release = "",
+                        .variant = "",
+                        .remat = "",
+                        .plan = PLAN_WORDS[PLAN_OF[i]],
+                        .request = {.model = "", .chip = "h", .chips = CHIPS_OF[i], .seq = i < 5, .sequences = 1},
+                        .line = i};
+        rows[i] = (Ranked){&runs[i], 1, 1, false};
+    }
+    cr_assert(rank_places(rows, 6, places, &error));
+    cr_expect(places[0].group == places[1].group && places[0].group == places[2].group);
+    cr_expect(places[3].group == places[4].group && places[3].group != places[0].group);
+    cr_expect(places[0].plan == places[2].plan && places[0].plan != places[1].plan);
+    cr_expect(places[3].plan != places[4].plan && places[3].plan != places[1].plan);
+    cr_expect(places[5].group == -1 && places[5].plan == -1);
+}

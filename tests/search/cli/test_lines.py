@@ -4,7 +4,7 @@ one ended it), the line, what stdout must have in it, what stderr must, and the 
 is this; "": nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
 
 In a line $P is the program, $S the sources, $D a folder of the file's rows. `setup` runs once; `before` stands before each
-line. Every third row runs, with WHOLE=1 each, under sanitizers every 15th, of those that end well every 30th; between `all`
+line; where the line of `needs` fails, the file is skipped, with the reason that stands behind it. Every third row runs, with WHOLE=1 each, under sanitizers every 15th, of those that end well every 30th; between `all`
 and `sample` all do.
 Where the code is 2 and nothing is printed, stderr is one line that begins with "shardopt: ". $LITTLE limits memory, but
 for sanitizers, which reserve more addresses than a limit leaves. ROWS=11-20: these rows of a file, each."""
@@ -57,6 +57,9 @@ class Lines(unittest.TestCase):
                 if word == "setup":
                     code, _, said = shell(folder, before + plain(cells[0]))
                     self.assertEqual(code, 0, said)
+                elif word == "needs":
+                    if shell(folder, cells[0])[0] != 0:
+                        self.skipTest(cells[1])
                 elif word == "before":
                     before += plain(cells[0]) + " "
                 elif word in ("sample", "all"):
