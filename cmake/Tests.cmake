@@ -107,7 +107,8 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
            $<TARGET_FILE:shardopt> ${CMAKE_CURRENT_SOURCE_DIR}/../shared/kernels)
   add_test(NAME kernels_table COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/kernels/table.py
            $<TARGET_FILE:shardopt> ${CMAKE_CURRENT_SOURCE_DIR}/../shared/kernels)
-  set_tests_properties(kernels_forms kernels_table PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  add_test(NAME kernels_ops COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/kernels/ops.py $<TARGET_FILE:shardopt>)
+  set_tests_properties(kernels_forms kernels_table kernels_ops PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
   add_test(NAME measured_convert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/measured/test_convert.py)
   set_tests_properties(measured_convert PROPERTIES ENVIRONMENT
     "SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
