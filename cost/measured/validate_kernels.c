@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/validate_kernels.h"
 
-#include "base/byte_source.h"
 #include "base/util.h"
+#include "cost/measured/kernel_sheet.h"
 #include "cost/plan/ops.h"
 #include "mesh/chip_json.h"
 
@@ -11,158 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 64, LINE_SIZE = 4096, GROUPS_MAX = 4096, ERRORS_FIRST = 256 };
-
-/* ---- lines of a file that may be packed ---- */
-
-typedef struct {
-    ByteSource source;
-    char bytes[1 << 16], line[LINE_SIZE];
-    size_t at, end;
-    int64_t number; /* of the line, from 1 */
-    const char *path;
-    Error *error;
-} Lines;
-
-/* The next line, without its end, or NULL: the end, or *error. */
-static char *next_line(Lines *lines) {
-    size_t used = 0;
-    lines->number++;
-    for (;;) {
-        if (lines->at == lines->end) {
-            ptrdiff_t got = lines->source.read(lines->source.context, lines->bytes, sizeof lines->bytes);
-            if (got < 0) return error_set(lines->error, ERROR_IO, lines->path, "cannot be read to its end"), NULL;
-            lines->at = 0, lines->end = (size_t)got;
-            if (got == 0) return lines->line[used] = '\0', used > 0 ? lines->line : NULL;
-        }
-        char byte = lines->bytes[lines->at++];
-        if (byte == '\n') return lines->line[used] = '\0', lines->line;
-        if (byte == '\r') continue;
-        if (used == LINE_SIZE - 1 || byte == '\0')
-            return error_set(lines->error, ERROR_INPUT, lines->path, "line %lld: is no row of a table",
-                             (long long)lines->number),
-                   NULL;
-        lines->line[used++] = byte;
-    }
-}
-
-/* ---- columns ---- */
-
-static const struct {
-    const char *name;
-    size_t at; /* of KernelShape */
-    bool may_be_empty;
-} SIZES[] = {
-    {"m", offsetof(KernelShape, m), false},
-    {"n", offsetof(KernelShape, n), false},
-    {"k", offsetof(KernelShape, k), false},
-    {"batch", offsetof(KernelShape, batch), false},
-    {"length", offsetof(KernelShape, length), false},
-    {"heads", offsetof(KernelShape, heads), false},
-    {"num_v_heads", offsetof(KernelShape, heads), false},
-    {"head_dim", offsetof(KernelShape, head_width), false},
-    {"window", offsetof(KernelShape, window), true},
-    {"head_k_dim", offsetof(KernelShape, key_width), true},
-    {"head_v_dim", offsetof(KernelShape, value_width), true},
-    {"tokens", offsetof(KernelShape, tokens), false},
-    {"hidden", offsetof(KernelShape, hidden), false},
-    {"inter", offsetof(KernelShape, inter), false},
-    {"topk", offsetof(KernelShape, topk), false},
-    {"experts", offsetof(KernelShape, experts), true},
-    {"tp", offsetof(KernelShape, tensor), true},
-    {"ep", offsetof(KernelShape, expert), true},
-    {"elements", offsetof(KernelShape, bytes), false},
-};
-
-/* Columns that tell an op from the others; the first that a table has all of is its own. */
-static const struct {
-    KernelOp op;
-    const char *columns[8];
-} TABLES[] = {
-    {KERNEL_MATMUL, {"m", "n", "k"}},
-    {KERNEL_ATTENTION, {"batch", "length", "heads", "head_dim"}},
-    {KERNEL_SCAN, {"batch", "length", "num_v_heads", "head_k_dim", "head_v_dim"}},
-    {KERNEL_LATENT_ATTENTION, {"batch", "length", "heads"}},
-    {KERNEL_EXPERTS, {"tokens", "hidden", "inter", "topk", "experts"}},
-    {KERNEL_COLLECTIVE, {"op", "gpus", "elements"}},
-    {KERNEL_DISPATCH, {"phase", "nodes", "tokens", "hidden", "topk"}},
-};
-
-typedef enum {
-    CHIP,
-    ENGINE,
-    KERNEL,
-    DTYPE,
-    KV_DTYPE,
-    OP,
-    PHASE,
-    GPUS,
-    NODES,
-    DISTRIBUTION,
-    SMS,
-    US,
-    NAMED_COUNT
-} Named;
-static const char *const NAMED[NAMED_COUNT] = {"chip",  "engine", "kernel", "dtype",        "kv_dtype", "op",
-                                               "phase", "gpus",   "nodes",  "distribution", "sms",      "us"};
-
-typedef struct {
-    KernelOp op;
-    int columns, named[NAMED_COUNT]; /* where; -1: no such column */
-    size_t sizes[COLUMNS_MAX];       /* of each column: 1 + its place in SIZES; 0: it is no size */
-    char *cells[COLUMNS_MAX];
-} Sheet;
-
-static int split(char *line, char *cells[COLUMNS_MAX]) {
-    int count = 0;
-    for (char *at = line; at && count < COLUMNS_MAX;) {
-        char *tab = strchr(at, '\t');
-        if (tab) *tab = '\0';
-        cells[count++] = at;
-        at = tab ? tab + 1 : NULL;
-    }
-    return count;
-}
-
-static int column(const Sheet *sheet, const char *name) {
-    for (int i = 0; i < sheet->columns; i++)
-        if (strcmp(sheet->cells[i], name) == 0) return i;
-    return -1;
-}
-
-static bool read_head(Lines *lines, Sheet *out) {
-    char *line = next_line(lines);
-    while (line && line[0] == '#') line = next_line(lines);
-    *out = (Sheet){0};
-    if (!line) return error_set(lines->error, ERROR_INPUT, lines->path, "is empty; give a table with a head");
-    out->columns = split(line, out->cells);
-    for (int i = 0; i < NAMED_COUNT; i++) out->named[i] = column(out, NAMED[i]);
-    for (int i = 0; i < out->columns; i++)
-        for (size_t size = 0; size < COUNT_OF(SIZES); size++)
-            if (strcmp(out->cells[i], SIZES[size].name) == 0) out->sizes[i] = 1 + size;
-    size_t table = 0;
-    for (bool found = false; table < COUNT_OF(TABLES); table++) {
-        found = true;
-        for (size_t i = 0; TABLES[table].columns[i]; i++) found = found && column(out, TABLES[table].columns[i]) >= 0;
-        if (found) break;
-    }
-    if (table == COUNT_OF(TABLES) || out->named[CHIP] < 0 || out->named[US] < 0)
-        return error_set(lines->error, ERROR_INPUT, lines->path,
-                         "is no table of kernels; give columns chip and us, and m n k, batch length heads head_dim, "
-                         "tokens hidden inter topk experts, op gpus elements, phase nodes tokens, or num_v_heads "
-                         "length");
-    out->op = TABLES[table].op;
-    return true;
-}
-
-/* ---- rows ---- */
+enum { GROUPS_MAX = 4096, KEY_SIZE = 4096, ERRORS_FIRST = 256 };
 
 typedef struct {
     KernelTable kernels;
     Catalog catalog;
     Arena *arena;
-    const char *profile; /* NULL: forms of cost/kernels */
-    Sheet sheet;
+    const char *path, *profile; /* profile NULL: forms of cost/kernels */
+    KernelSheet *sheet;
     KernelGroup *groups;
     const Chip *chips[GROUPS_MAX]; /* of each group; and so on */
     char *keys[GROUPS_MAX];
@@ -172,55 +28,22 @@ typedef struct {
     int64_t tuned_count, tuned_room;
 } Pricing;
 
-static const char *cell(const Sheet *sheet, Named name) {
-    return sheet->named[name] < 0 ? "" : sheet->cells[sheet->named[name]];
-}
-
-/* The names of types in such tables, as our own; no type is the usual one. */
-static const char *precision_of(const char *dtype) {
-    static const char *const OURS[][2] = {{"", "bf16"}, {"bfloat16", "bf16"}, {"float16", "bf16"}, {"half", "bf16"}};
-    for (size_t i = 0; i < COUNT_OF(OURS); i++)
-        if (strcmp(dtype, OURS[i][0]) == 0) return OURS[i][1];
-    return dtype;
-}
-
-static bool wrong(const Lines *lines, const char *name, const char *cell_text) {
-    return error_set(lines->error, ERROR_INPUT, lines->path, "line %lld: %s: \"%.40s\" is no number above 0",
-                     (long long)lines->number, name, cell_text);
-}
-
-static bool read_shape(const Lines *lines, const Sheet *sheet, KernelShape *out, double *seconds) {
-    *out = (KernelShape){0};
-    for (int i = 0; i < sheet->columns; i++) {
-        size_t size = sheet->sizes[i];
-        bool measured = i == sheet->named[US];
-        if (!size && !measured) continue;
-        char *end;
-        double value = strtod(sheet->cells[i], &end);
-        bool empty = !sheet->cells[i][0], may = size && SIZES[size - 1].may_be_empty;
-        if (empty && may) continue;
-        if (empty || *end || !isfinite(value) || value < 0 || (!may && !(value > 0)))
-            return wrong(lines, measured ? "us" : SIZES[size - 1].name, sheet->cells[i]);
-        if (measured)
-            *seconds = value * 1e-6;
-        else
-            *(double *)((char *)out + SIZES[size - 1].at) = value;
-    }
-    if (sheet->op == KERNEL_COLLECTIVE) out->bytes *= strcmp(cell(sheet, DTYPE), "int8") == 0 ? 1 : 2;
-    return true;
-}
+static const struct {
+    const char *name;
+    Precision precision;
+} PRECISIONS[] = {{"bf16", PRECISION_BF16}, {"fp8", PRECISION_FP8}, {"nvfp4", PRECISION_NVFP4}};
 
 /* The profile with the group's precision, or NULL: rows of other ops, of types that plans do not compute in. */
 static bool set_profile(Pricing *work, KernelGroup *group, const Chip *chip, bool mixed, Error *error) {
-    static const struct {
-        const char *name;
-        Precision precision;
-    } PRECISIONS[] = {{"bf16", PRECISION_BF16}, {"fp8", PRECISION_FP8}, {"nvfp4", PRECISION_NVFP4}};
-    KernelOp op = work->sheet.op;
+    KernelOp op = sheet_op(work->sheet);
     size_t i = 0;
     while (i < COUNT_OF(PRECISIONS) && strcmp(PRECISIONS[i].name, group->precision) != 0) i++;
     bool known = op == KERNEL_MATMUL ? i < COUNT_OF(PRECISIONS) : op == KERNEL_ATTENTION && i == 0 && !mixed;
     if (!chip || !known || !(precision_peak(chip, PRECISIONS[i].precision) > 0)) return true;
+    for (int64_t other = 0; other < work->count && !group->profile; other++)
+        if (work->chips[other] == chip && strcmp(work->groups[other].precision, group->precision) == 0)
+            group->profile = work->groups[other].profile;
+    if (group->profile) return true;
     Profile loaded, *profile = ARENA_NEW(work->arena, Profile, 1);
     if (!profile) return error_memory(error);
     if (!profile_load(work->profile, NULL, chip, work->arena, &loaded, error)) return false;
@@ -229,50 +52,67 @@ static bool set_profile(Pricing *work, KernelGroup *group, const Chip *chip, boo
     return true;
 }
 
+/* Whether the row says which collective, or which way, it is. */
+static bool says_which(const KernelSheet *sheet) {
+    KernelOp op = sheet_op(sheet);
+    return (op != KERNEL_COLLECTIVE || sheet_cell(sheet, CELL_OP)[0]) &&
+           (op != KERNEL_DISPATCH || sheet_cell(sheet, CELL_PHASE)[0]);
+}
+
+/* A group for the row; its kernel is looked up by what the row says. False: memory is out. */
+static bool make_group(Pricing *work, bool mixed, KernelGroup *out) {
+    const KernelSheet *sheet = work->sheet;
+    const Chip *chip = work->chips[work->count];
+    KernelOp op = sheet_op(sheet);
+    bool moves = op == KERNEL_COLLECTIVE || op == KERNEL_DISPATCH || op == KERNEL_SCAN;
+    const char *precision = sheet_precision(sheet_cell(sheet, CELL_DTYPE)), *phase = sheet_cell(sheet, CELL_PHASE),
+               *keys = sheet_precision(sheet_cell(sheet, CELL_KV_DTYPE)), *collective = sheet_cell(sheet, CELL_OP);
+    if (strcmp(collective, "alltoall") == 0) collective = "all_to_all";
+    const char *name = collective[0] ? collective : phase[0] ? phase : sheet_cell(sheet, CELL_KERNEL);
+    *out = (KernelGroup){.chip = arena_text(work->arena, sheet_cell(sheet, CELL_CHIP)),
+                         .library = arena_text(work->arena, sheet_cell(sheet, CELL_ENGINE)),
+                         .name = arena_text(work->arena, name),
+                         .precision = mixed ? arena_format(work->arena, "%s, keys %s", precision, keys)
+                                            : arena_text(work->arena, precision),
+                         .ways = atof(sheet_cell(sheet, CELL_GPUS)),
+                         .nodes = atof(sheet_cell(sheet, CELL_NODES))};
+    const KernelAsk ask = {.op = op,
+                           .chip = chip ? chip->name : "",
+                           .library = sheet_cell(sheet, CELL_ENGINE),
+                           .name = moves && op != KERNEL_SCAN ? "" : sheet_cell(sheet, CELL_KERNEL),
+                           .precision = moves ? "" : precision,
+                           .collective = collective,
+                           .phase = phase,
+                           .ways = out->ways,
+                           .nodes = out->nodes};
+    if (chip && !mixed && !work->profile && says_which(sheet)) out->kernel = kernels_find(&work->kernels, &ask);
+    return out->chip && out->library && out->name && out->precision;
+}
+
 /* The group of the row, found or made; NULL: *error. Rows of one kernel stand together in most tables. */
-static KernelGroup *group_of(Pricing *work, const Lines *lines) {
-    const Sheet *sheet = &work->sheet;
-    char key[LINE_SIZE];
-    const char *chip = cell(sheet, CHIP), *precision = precision_of(cell(sheet, DTYPE)),
-               *keys = cell(sheet, KV_DTYPE)[0] ? precision_of(cell(sheet, KV_DTYPE)) : "";
-    bool mixed = keys[0] && strcmp(keys, precision) != 0;
-    snprintf(key, sizeof key, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", chip, precision, cell(sheet, ENGINE),
-             cell(sheet, KERNEL), cell(sheet, OP), cell(sheet, PHASE), cell(sheet, GPUS), cell(sheet, NODES),
-             cell(sheet, KV_DTYPE));
+static KernelGroup *group_of(Pricing *work, Error *error) {
+    static const Cell CELLS[] = {CELL_CHIP,  CELL_DTYPE, CELL_ENGINE, CELL_KERNEL,  CELL_OP,
+                                 CELL_PHASE, CELL_GPUS,  CELL_NODES,  CELL_KV_DTYPE};
+    char key[KEY_SIZE + COUNT_OF(CELLS)];
+    size_t used = 0;
+    for (size_t i = 0; i < COUNT_OF(CELLS); i++)
+        used += (size_t)snprintf(key + used, sizeof key - used, "%s\t", sheet_cell(work->sheet, CELLS[i]));
     if (work->last < work->count && strcmp(work->keys[work->last], key) == 0) return &work->groups[work->last];
     for (int64_t i = 0; i < work->count; i++)
         if (strcmp(work->keys[i], key) == 0) return work->last = i, &work->groups[i];
     if (work->count == GROUPS_MAX)
-        return error_set(lines->error, ERROR_INPUT, lines->path, "has more than %d kernels", GROUPS_MAX), NULL;
-    bool moves = sheet->op == KERNEL_COLLECTIVE || sheet->op == KERNEL_DISPATCH || sheet->op == KERNEL_SCAN;
-    const char *collective = strcmp(cell(sheet, OP), "alltoall") == 0 ? "all_to_all" : cell(sheet, OP);
-    KernelAsk ask = {.op = sheet->op,
-                     .library = cell(sheet, ENGINE),
-                     .name = moves && sheet->op != KERNEL_SCAN ? "" : cell(sheet, KERNEL),
-                     .precision = moves ? "" : precision,
-                     .collective = collective,
-                     .phase = cell(sheet, PHASE),
-                     .ways = atof(cell(sheet, GPUS)),
-                     .nodes = atof(cell(sheet, NODES))};
-    int64_t i = work->count;
-    work->chips[i] = catalog_find(&work->catalog, chip);
-    ask.chip = work->chips[i] ? work->chips[i]->name : chip;
-    work->groups[i] = (KernelGroup){.chip = arena_text(work->arena, chip),
-                                    .library = arena_text(work->arena, cell(sheet, ENGINE)),
-                                    .name = arena_text(work->arena, collective[0]           ? collective
-                                                                    : cell(sheet, PHASE)[0] ? cell(sheet, PHASE)
-                                                                                            : cell(sheet, KERNEL)),
-                                    .precision = mixed ? arena_format(work->arena, "%s, keys %s", precision, keys)
-                                                       : arena_text(work->arena, precision),
-                                    .kernel = work->chips[i] && !mixed ? kernels_find(&work->kernels, &ask) : NULL};
-    work->keys[i] = arena_text(work->arena, key);
-    KernelGroup *made = &work->groups[i];
-    if (!made->chip || !made->library || !made->name || !made->precision || !work->keys[i])
-        return error_memory(lines->error), NULL;
-    if (work->profile && (made->kernel = NULL, !set_profile(work, made, work->chips[i], mixed, lines->error)))
-        return NULL;
+        return error_set(error, ERROR_INPUT, work->path, "has more than %d kernels; give so many at a time",
+                         GROUPS_MAX),
+               NULL;
+    const char *keys = sheet_cell(work->sheet, CELL_KV_DTYPE), *dtype = sheet_cell(work->sheet, CELL_DTYPE);
+    bool mixed = keys[0] && strcmp(sheet_precision(keys), sheet_precision(dtype)) != 0;
+    KernelGroup *made = &work->groups[work->count];
+    work->chips[work->count] = catalog_find(&work->catalog, sheet_cell(work->sheet, CELL_CHIP));
+    work->keys[work->count] = arena_text(work->arena, key);
+    if (!make_group(work, mixed, made) || !work->keys[work->count]) return error_memory(error), NULL;
+    if (work->profile && !set_profile(work, made, work->chips[work->count], mixed, error)) return NULL;
     work->last = work->count++;
-    return &work->groups[i];
+    return made;
 }
 
 /* Of a shape that was measured with several numbers of SMs, as a library tunes itself, the fastest counts. */
@@ -329,7 +169,7 @@ static bool price(Pricing *work, KernelGroup *group, const KernelShape *shape, d
                   Error *error) {
     const Chip *chip = work->chips[group - work->groups];
     double predicted = group->kernel ? kernel_seconds(group->kernel, chip, shape)
-                                     : op_of_plan_seconds(group->profile, chip, work->sheet.op, shape);
+                                     : op_of_plan_seconds(group->profile, chip, sheet_op(work->sheet), shape);
     if (!(predicted > 0) || !isfinite(predicted)) return out->unknown++, true;
     out->rows++;
     return add_error(work, group, predicted / seconds - 1, error);
@@ -353,29 +193,28 @@ static bool price_fastest(Pricing *work, KernelValidation *out, Error *error) {
     for (int64_t i = 0; i < work->tuned_count; i++) {
         const Tuned *at = &work->tuned[i];
         bool slower = i > 0 && at[-1].group == at->group && memcmp(&at[-1].shape, &at->shape, sizeof at->shape) == 0;
+        out->slower += slower;
         if (!slower && !price(work, &work->groups[at->group], &at->shape, at->seconds, out, error)) return false;
     }
     return true;
 }
 
-static bool read_row(Pricing *work, Lines *lines, char *line, KernelValidation *out) {
-    Sheet *sheet = &work->sheet;
-    int cells = split(line, sheet->cells);
-    if (cells != sheet->columns)
-        return error_set(lines->error, ERROR_INPUT, lines->path, "line %lld: has %d columns, the head %d",
-                         (long long)lines->number, cells, sheet->columns);
+static bool price_row(Pricing *work, KernelValidation *out, Error *error) {
+    const KernelSheet *sheet = work->sheet;
     KernelShape shape;
     double seconds = 0;
-    if (!read_shape(lines, sheet, &shape, &seconds)) return false;
-    KernelGroup *group = group_of(work, lines);
+    if (!sheet_shape(sheet, &shape, &seconds, error)) return false;
+    KernelGroup *group = group_of(work, error);
     if (!group) return false;
-    bool uneven = cell(sheet, DISTRIBUTION)[0] && strcmp(cell(sheet, DISTRIBUTION), "balanced") != 0;
-    bool wide = group->kernel && sheet->op == KERNEL_ATTENTION &&
+    KernelOp op = sheet_op(sheet);
+    const char *load = sheet_cell(sheet, CELL_DISTRIBUTION);
+    bool uneven = load[0] && strcmp(load, "balanced") != 0, sizeless = op == KERNEL_COLLECTIVE && !(shape.bytes > 0);
+    bool wide = group->kernel && op == KERNEL_ATTENTION &&
                 shape.head_width > group->kernel->width[group->kernel->widths ? group->kernel->widths - 1 : 0];
-    if ((!group->kernel && !group->profile) || uneven || wide) return out->unknown++, true;
-    if (!kernel_shape_is_fitted(sheet->op, &shape)) return out->small++, group->small++, true;
-    if (sheet->named[SMS] >= 0) return wait_for_fastest(work, group, &shape, seconds, lines->error);
-    return price(work, group, &shape, seconds, out, lines->error);
+    if ((!group->kernel && !group->profile) || uneven || wide || sizeless) return out->unknown++, true;
+    if (!kernel_shape_is_fitted(op, &shape)) return out->small++, group->small++, true;
+    if (sheet_has(sheet, CELL_SMS)) return wait_for_fastest(work, group, &shape, seconds, error);
+    return price(work, group, &shape, seconds, out, error);
 }
 
 static int by_names(const void *a, const void *b) {
@@ -385,8 +224,7 @@ static int by_names(const void *a, const void *b) {
     if (!order) order = strcmp(x->library, y->library);
     if (!order) order = strcmp(x->name, y->name);
     if (order) return order;
-    double p = x->kernel ? x->kernel->ways + x->kernel->nodes : 0,
-           q = y->kernel ? y->kernel->ways + y->kernel->nodes : 0;
+    double p = x->ways + x->nodes, q = y->ways + y->nodes;
     return (p > q) - (p < q);
 }
 
@@ -407,20 +245,17 @@ static bool settle(Pricing *work, KernelValidation *out, Error *error) {
 }
 
 bool kernels_validate(const char *path, const char *profile, Arena *arena, KernelValidation *out, Error *error) {
-    Lines *lines = ARENA_NEW(arena, Lines, 1);
     Pricing *work = ARENA_NEW(arena, Pricing, 1);
     *out = (KernelValidation){0};
-    if (!lines || !work) return error_memory(error);
-    *lines = (Lines){.path = path, .error = error};
-    *work = (Pricing){.arena = arena, .profile = profile, .groups = ARENA_NEW(arena, KernelGroup, GROUPS_MAX)};
+    if (!work) return error_memory(error);
+    *work = (Pricing){
+        .arena = arena, .path = path, .profile = profile, .groups = ARENA_NEW(arena, KernelGroup, GROUPS_MAX)};
     if (!work->groups) return error_memory(error);
     if (!kernels_load(arena, &work->kernels, error) || !catalog_load(arena, &work->catalog, error) ||
-        !byte_source_open(path, &lines->source, error))
+        !(work->sheet = sheet_open(path, arena, error)))
         return false;
-    bool ok = read_head(lines, &work->sheet);
-    out->op = work->sheet.op;
-    for (char *line; ok && (line = next_line(lines));)
-        if (line[0] && line[0] != '#') ok = read_row(work, lines, line, out);
-    byte_source_close(&lines->source);
-    return ok && error->kind == ERROR_NONE && price_fastest(work, out, error) && settle(work, out, error);
+    out->op = sheet_op(work->sheet);
+    while (sheet_next(work->sheet, error) && price_row(work, out, error)) continue;
+    sheet_close(work->sheet);
+    return error->kind == ERROR_NONE && price_fastest(work, out, error) && settle(work, out, error);
 }

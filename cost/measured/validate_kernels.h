@@ -13,6 +13,7 @@ typedef struct {
     const char *chip, *library, *name, *precision; /* as the table has them; "" where it has no such column */
     const Kernel *kernel;   /* its figures, perhaps of a sister or of another version; NULL: nobody has measured one */
     const Profile *profile; /* in its place, where rows are priced as plans are */
+    double ways, nodes;     /* of a collective, of a dispatch; 0: it is neither */
     int64_t rows;           /* of a size that its figures are for */
     int64_t small;          /* others: of decoding, of a test */
     double *errors;         /* predicted / measured - 1 of `rows` */
@@ -24,6 +25,7 @@ typedef struct {
     KernelGroup *groups; /* sorted by chip, precision, library, name */
     int64_t count;
     int64_t rows, small, unknown; /* priced; of other sizes; without a form */
+    int64_t slower;               /* of a shape that was measured faster with another number of SMs */
     ErrorStats stats;             /* of those priced */
 } KernelValidation;
 

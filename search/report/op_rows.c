@@ -7,14 +7,21 @@
 #include <math.h>
 #include <string.h>
 
-/* What the model's attention is by a kernel: one form for all layers; none where they differ, or choose keys. */
-static KernelOp attention_op(const Model *model) {
+enum { LATENT_WIDTHS = 192 + 128 }; /* of keys and values: what the forms of latent attention were measured with */
+
+/* What the model's attention is by a kernel: one form for all layers; none where they differ or choose keys, where it is
+ * not causal, or latent of other widths. */
+static KernelOp attention_op(const Model *model, const EstimatePart *part) {
     bool latent = model->kinds[0].attention == ATTENTION_LATENT;
     for (int i = 0; i < model->kind_count; i++)
         if (model->kinds[i].index_top_k > 0 || model->kinds[i].window != model->kinds[0].window ||
             (model->kinds[i].attention == ATTENTION_LATENT) != latent)
             return KERNEL_OP_COUNT;
-    return latent ? KERNEL_LATENT_ATTENTION : KERNEL_ATTENTION;
+    double each = part->call_flops / part->score_elements; /* FLOPs of an element of the square */
+    if (latent) return fabs(each - LATENT_WIDTHS) < 1e-6 * LATENT_WIDTHS ? KERNEL_LATENT_ATTENTION : KERNEL_OP_COUNT;
+    bool band = model->kinds[0].window > 0 || model->kinds[0].chunked;
+    double causal = each / (4 * part->head_dim);
+    return fabs(causal - 0.5) < 1e-6 || (band && causal > 0.5 && causal < 1) ? KERNEL_ATTENTION : KERNEL_OP_COUNT;
 }
 
 /* One call. Of attention the part has elements of squares, or of bands as wide as a window, and the FLOPs of what is
@@ -75,7 +82,7 @@ const OpRow *op_rows(const Request *request, const RankedPlan *ranked, Arena *ar
         row->flops_per_second = part->flops / seconds;
         row->peak_share = row->flops_per_second / precision_peak(setting.chip, precision);
         KernelOp op = part->kind == OP_MATMUL                                  ? KERNEL_MATMUL
-                      : part->kind == OP_ATTENTION && part->score_elements > 0 ? attention_op(setting.model)
+                      : part->kind == OP_ATTENTION && part->score_elements > 0 ? attention_op(setting.model, part)
                                                                                : KERNEL_OP_COUNT;
         if (op == KERNEL_OP_COUNT) continue;
         double alone = 0;

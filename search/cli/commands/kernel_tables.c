@@ -21,9 +21,8 @@ static void add_stats(Table *table, const ErrorStats *stats) {
 
 /* "nccl 2.27.3, 8 ways" */
 static const char *kernel_words(const KernelGroup *group, Arena *arena) {
-    const Kernel *kernel = group->kernel;
-    double among = kernel ? max_real(kernel->ways, kernel->nodes) : 0;
-    const char *what = kernel && kernel->ways > 0 ? "ways" : among > 1 ? "nodes" : "node";
+    double among = max_real(group->ways, group->nodes);
+    const char *what = group->ways > 0 ? "ways" : among > 1 ? "nodes" : "node";
     const char *between = group->name[0] && group->library[0] ? ", " : "";
     char clean[PROSE_NAME_SIZE], library[PROSE_NAME_SIZE];
     clean_name(group->name, clean);
@@ -64,6 +63,8 @@ static Table kernels_table(const KernelValidation *of, bool forms, Arena *arena)
     return table;
 }
 
+enum { PATH_SHOWN = 1024 };
+
 /* "1 row", "1,482 rows" */
 static void say_rows(Prose *to, const char *before, int64_t rows) {
     char count[NUMBER_TEXT_SIZE];
@@ -71,7 +72,9 @@ static void say_rows(Prose *to, const char *before, int64_t rows) {
 }
 
 static void say_head(const KernelValidation *of, const ValidateOptions *options, Prose *to) {
-    const char *path = options->path, *profile = options->profile;
+    char path[PATH_SHOWN];
+    const char *profile = options->profile;
+    clean_text(options->path, path, sizeof path);
     say_rows(to, "", of->rows);
     if (profile)
         prose_add(to, " of %s (%s) as plans are priced with profile %s", path, kernel_op_name(of->op), profile);
@@ -87,7 +90,12 @@ static void say_head(const KernelValidation *of, const ValidateOptions *options,
     }
     if (of->unknown > 0) {
         say_rows(to, of->small > 0 ? " " : " Left out: ", of->unknown);
-        prose_add(to, " without a form (uneven loads, mixed types, kernels or chips that nobody measured).");
+        prose_add(to, profile ? " that plans do not price (other ops and types, chips that nobody knows)."
+                              : " without a form (uneven loads, mixed types, kernels or chips that nobody measured).");
+    }
+    if (of->slower > 0) {
+        say_rows(to, " ", of->slower);
+        prose_add(to, " with other numbers of SMs than the fastest do not count.");
     }
     prose_add(to, " Errors are predicted / measured - 1%s.",
               profile ? "" : "; \"unseen\" are those of the shapes that a kernel's figures were not fitted to");
@@ -131,14 +139,14 @@ static bool write_json(FILE *out, const KernelValidation *of, const ValidateOpti
         json_add_text(one, "precision", group->precision);
         json_add_text(one, "library", group->library);
         json_add_text(one, "kernel", group->name);
+        if (group->ways > 0) json_add_real(one, "ways", group->ways);
+        if (group->nodes > 0) json_add_real(one, "nodes", group->nodes);
         json_add_whole(one, "smaller", group->small);
         add_stats_json(one, &group->stats);
         if (!kernel) continue;
         figures = json_add_object(one, "figures");
         json_add_text(figures, "chip", kernel->chip);
         json_add_text(figures, "library", kernel->library);
-        if (kernel->ways > 0) json_add_real(figures, "ways", kernel->ways);
-        if (kernel->nodes > 0) json_add_real(figures, "nodes", kernel->nodes);
         json_add_whole(figures, "fitted", kernel->fitted);
         json_add_whole(figures, "judged", kernel->judged);
         json_add_real(figures, "median", kernel->median);
@@ -148,6 +156,7 @@ static bool write_json(FILE *out, const KernelValidation *of, const ValidateOpti
     add_stats_json(summary, &of->stats);
     json_add_whole(summary, "smaller", of->small);
     json_add_whole(summary, "no_form", of->unknown);
+    json_add_whole(summary, "slower", of->slower);
     bool ok = json && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);

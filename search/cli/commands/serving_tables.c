@@ -87,11 +87,13 @@ static void say_order(const ServingOrder *order, Prose *to) {
 }
 
 static void say_head(const ServingValidateView *view, Prose *to) {
+    char path[1024];
     prose_add(
         to,
         "%lld of %lld rows of %s replayed with profile %s. Errors are predicted / measured - 1, magnitudes weighed "
         "so that each group of rows counts once; the bias has its sign.",
-        (long long)view->score->replayed, (long long)view->score->count, view->path, view->profile);
+        (long long)view->score->replayed, (long long)view->score->count, clean_text(view->path, path, sizeof path),
+        view->profile);
 }
 
 static void write_paragraph(const char *text, bool markdown, TextOut out) {

@@ -62,6 +62,7 @@ bool gate_parse(const char *text, const char *where, bool least, ValidationLimit
             return error_set(error, ERROR_INPUT, where, "%.40s is no limit; give NAME=SHARE,...", at);
         memcpy(word, at, length);
         word[length] = '\0';
+        if (!length) return error_set(error, ERROR_INPUT, where, "has an empty limit; give NAME=SHARE,...");
         if (!parse_one(word, where, least, gate, error)) return false;
         if (!at[length]) return true;
         at += length + 1;

@@ -19,24 +19,22 @@ static bool finish(const Table *table, TextOut out) {
     return ok;
 }
 
-/* What stands under the ops: what a kernel alone is, and how well the forms know those that are named. */
+/* What stands under the ops: what a kernel alone is, and how well the forms know those that the rows have. */
 static void write_alone(const OpRow *rows, int count, TextOut out) {
-    Prose text = {0};
-    const Kernel *named[KERNEL_OP_COUNT] = {NULL};
+    Prose text = {0}, whole = {0};
     for (int i = 0; i < count; i++) {
         const Kernel *kernel = rows[i].kernel;
-        if (!kernel || named[kernel->op]) continue;
-        named[kernel->op] = kernel;
-        prose_item(&text, "; ", "%s by %s (%s, %s; off by %.0f%% in the median)",
-                   kernel->op == KERNEL_MATMUL ? "matmuls" : "attention", kernel->name, kernel->library, kernel->chip,
+        bool said = !kernel;
+        for (int j = 0; j < i; j++) said = said || rows[j].kernel == kernel;
+        if (said) continue;
+        prose_item(&text, "; ", "%s (%s, %s; off by %.0f%% in the median)", kernel->name, kernel->library, kernel->chip,
                    100 * kernel->median);
     }
     if (text.used == 0) return;
-    Prose whole = {0};
-    prose_add(
-        &whole,
-        "Kernel alone: the fastest forward of that size as measured by itself, at boost clock and without gaps: %s.",
-        text.text);
+    prose_add(&whole,
+              "Kernel alone: the fastest forward of that size as measured by itself, at boost clock and without gaps; "
+              "FLOP/s are of forward and backward. Measured: %s.",
+              text.text);
     prose_write(out, "  ", "  ", whole.text);
 }
 

@@ -33,7 +33,7 @@ static bool says_something(const ServingRun *run) {
 double serving_distance(const ServingQuestion *question, const ServingPoint *point, const Model *model,
                         const ServingRun *run) {
     double size = steps((double)model_active_parameters(&question->model), (double)model_active_parameters(model));
-    if (run->not_replayed[0] || !says_something(run)) return INFINITY;
+    if (!says_something(run)) return INFINITY;
     if (model_has_experts(&question->model) != model_has_experts(model) || size > 3) return INFINITY;
     double away = strcmp(question->model.name, model->name) == 0 ? 0 : 4 + 2 * size;
     away += steps(run->prompt, question->request.prompt) + steps(run->output, question->request.output);

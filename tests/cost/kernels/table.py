@@ -54,7 +54,7 @@ def lines():
             if "experts" in name and group["kernel"] not in ("moe_torch_flow_cutlass", "deepgemm"):
                 continue
             figures = group["figures"]
-            one = (group["library"], group["kernel"], figures.get("ways"), figures.get("nodes"), group["precision"][:3])
+            one = (group["library"], group["kernel"], group.get("ways"), group.get("nodes"), group["precision"][:3])
             judged.setdefault(group["chip"], {})[one if "NCCL" not in name else one[:3]] = figures
         for chip, figures in sorted(judged.items()):
             figures = list(figures.values())
