@@ -7,6 +7,7 @@ const PAINT_OF = { weights: 'fsdp', parameters: 'matmul', gradients: 'tensor', a
   attention_data: 'expert', cache: 'attention', exposed: 'waits', idle: 'bubble', low: 'tensor', high: 'attention' };
 const paintOf = (name, i) => PAINTS.includes(name) ? name : PAINT_OF[name] ?? PAINTS[(i ?? 13) % PAINTS.length];
 const swatch = paint => el('i', { class: 'swatch paint-' + paint, 'aria-hidden': 'true' });
+const walked = name => ({ ...WALKED, role: 'group', 'aria-label': `${name}: arrows go from part to part` });
 const legend = all => el('ul', { class: 'legend' }, all.map(([paint, name]) => el('li', {}, swatch(paint), name)));
 
 // Parts of wholes, a bar each: [{label, parts: [[name, value, paint, tip]], limit, likely: [low, high], rest}]. `share`: the
@@ -18,15 +19,17 @@ function bars(rows, unit, options = {}) {
   const most = Math.max(...rows.map(row => Math.max(sum(row), row.limit ?? 0, row.likely?.[1] ?? 0)));
   const share = value => (100 * value / most).toFixed(3) + '%', named = new Map();
   const mark = (at, name, kind) => el('b', { class: kind, 'data-tip': name, style: { left: share(at) } });
-  const made = rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label), el('div', { class: 'bar' },
-    row.parts.filter(([, value]) => value > 0).map(([name, value, paint, more]) => {
+  const tipOf = (row, name, value, more) => options.legend === false ? name : `${name}: ${say(unit, value)}, ${say('share', value / sum(row))}${more ? '; ' + more : ''}`;
+  const partsOf = row => row.parts.filter(([, value]) => value > 0), said = row => partsOf(row).map(([name, value, , more]) => tipOf(row, name, value, more)).concat(row.limit ? 'limit: ' + say(unit, row.limit) : []).join('; ');
+  const made = rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label), el('div', { class: 'bar', role: 'img', 'aria-label': row.label, 'aria-description': said(row) },
+    partsOf(row).map(([name, value, paint, more]) => {
       named.set(name, paint);
-      return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': options.legend === false ? name : `${name}: ${say(unit, value)}, ${say('share', value / sum(row))}${more ? '; ' + more : ''}` });
+      return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': tipOf(row, name, value, more) });
     }),
     row.limit ? mark(row.limit, 'limit: ' + say(unit, row.limit), 'limit') : '',
     row.likely ? el('b', { class: 'likely', 'data-tip': `likely ${say(unit, row.likely[0])} to ${say(unit, row.likely[1])}`, style: { left: share(row.likely[0]), width: share(row.likely[1] - row.likely[0]) } }) : ''),
   el('span', { class: 'sum' }, row.limit && options.limits ? `${say(unit, sum(row))} of ${say(unit, row.limit)}` : say(unit, sum(row)))));
-  return el('div', { class: 'bars' }, made, options.legend === false ? '' : legend([...named].map(([name, paint]) => [paint, name])));
+  return el('div', { class: 'bars', ...walked('Bars') }, made, options.legend === false ? '' : legend([...named].map(([name, paint]) => [paint, name])));
 }
 
 // Changes to both sides of nothing, a row each: [{label, sides: [[name, value, paint, tip]], mark}], the largest first.
@@ -34,7 +37,7 @@ function tornado(rows, ends, text = x => say('change', x)) {
   if (!rows.length) return '';
   const all = rows.flatMap(row => row.sides.map(([, value]) => value)), low = Math.min(0, ...all), high = Math.max(0, ...all), span = high - low || 1;
   const x = value => (100 * (value - low) / span).toFixed(3) + '%';
-  return el('div', { class: 'bars tornado' }, rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label),
+  return el('div', { class: 'bars tornado', ...walked('Changes') }, rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label),
     el('div', { class: 'bar' }, el('b', { class: 'zero', style: { left: x(0) } }), row.sides.map(([name, value, paint, more], side) => el('i', {
       class: 'paint-' + paint, style: { left: x(Math.min(0, value)), width: `max(1px, ${(100 * Math.abs(value) / span).toFixed(3)}%)`, top: side * 50 + '%', height: 100 / row.sides.length + '%' },
       'data-tip': `${row.label} ${name}: ${text(value)}${more ? ', ' + more : ''}` }))),
@@ -140,6 +143,7 @@ function plot(series, options) {
 const KIND_OF_AXIS = { ring: 'a ring', line: 'a line', mesh: 'direct links', switch: 'a switch' };
 const axisWords = axis => `${say('count', axis.size)} in ${KIND_OF_AXIS[axis.kind] ?? axis.kind}, ${say('byte_rate', axis.bytes_per_second)} one way`;
 const rolesOf = (plan, axis) => (plan.placement ?? []).filter(one => one.axis === axis.name);
+const rolesText = roles => roles.map(one => `${one.role} ${one.factor} (${one.stride} apart)`).join(', ') || 'no role';
 // Each axis as a row of its chips, in it the roles as they nest, the outermost on top. A block is a member of its group.
 function mesh(plan) {
   const LEFT = 110, WIDE = 620, LEVEL = 26;
@@ -153,7 +157,7 @@ function mesh(plan) {
       return [svg('text', { x: LEFT - 8, y: y + 15, 'text-anchor': 'end' }, `${one.role} ×${one.factor}`), ...boxes];
     });
     return el('div', { class: 'axis' }, el('p', {}, el('strong', {}, axis.name), ' ', axisWords(axis)),
-      roles.length ? el('div', { class: 'wide', ...region('Roles on ' + axis.name) },
-        svg('svg', { viewBox: `0 0 ${LEFT + WIDE} ${high}`, width: LEFT + WIDE, height: high, role: 'img', 'aria-label': `${axis.name}: ${roles.map(one => `${one.role} ${one.factor}, ${one.stride} apart`).join(', ')}` }, ...rows)) : paragraph('No role.'));
+      roles.length ? el('div', { class: 'wide', ...WALKED, ...region('Picture: roles on ' + axis.name) },
+        svg('svg', { viewBox: `0 0 ${LEFT + WIDE} ${high}`, width: LEFT + WIDE, height: high, role: 'img', 'aria-label': 'Roles on ' + axis.name }, svg('desc', {}, `${axisWords(axis)}; roles, the outermost first: ${rolesText(roles)}`), ...rows)) : paragraph('No role.'));
   }));
 }

@@ -15,7 +15,8 @@ function rlStep(d) {
   return section('step', 'Step time', t ? paragraph(t.overlaps ? 'Both pools work at once, on the answers of steps that follow each other.' : 'Phases follow each other.') : '',
     t ? figure('A step in time: phases of each pool, until the weights are at the engines', timeline('A step in time', t, t.step_seconds), table('A step in time', [['pool', 'pool'], ['phase', 'phase'], ['from', 'from', 'seconds'], ['seconds', 'seconds', 'seconds']],
       t.rows.flatMap(row => row.kind.map((kind, i) => ({ pool: row.name, phase: t.kinds[kind].name, from: row.begin_seconds[i], seconds: row.end_seconds[i] - row.begin_seconds[i] }))))) : '',
-    figure('Seconds of all phases, of the best of each way; those of two pools may overlap', bars(splits, 'seconds')),
+    figure('Seconds of all phases, of the best of each way; those of two pools may overlap', bars(splits, 'seconds'), table('Phases of the best of each way', [['way', 'label'], ['phase', 'phase'], ['seconds', 'seconds', 'seconds']],
+      splits.flatMap(({ label, parts }) => parts.filter(([, seconds]) => seconds > 0).map(([phase, seconds]) => ({ label, phase, seconds }))))),
     table('The best of each way', [['way', step => name(step.way)], ['train', 'train_chips', 'count'], ['generate', 'rollout_chips', 'count'], ['lag', 'lag'], ['step', 'seconds', 'seconds'], ['tokens an hour', 'tokens_per_hour', 'count'], ['cost', 'usd', 'usd'], ['trainer', 'trainer.notation'], ['rollout', step => `${step.rollout.replicas} x ${step.rollout.notation} (${step.rollout.engine})`]], d.steps, { drop: true }));
 }
 function rlMemory(d) {

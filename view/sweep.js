@@ -47,7 +47,7 @@ function sweepPicture(d) {
     const picture = { lines: sweepLines, bars: sweepBars, map: sweepMap }[state.as](found, state, others);
     const pick = choices(state, place, draw);
     place.replaceChildren(el('p', { class: 'choices' }, pick('Show', figures.map(([key, name]) => [key, name]), 'figure'), state.as === 'bars' ? '' : pick('along', axes.map(name => [name, name]), 'along'),
-      state.as === 'bars' ? '' : pick(state.as === 'map' ? 'down' : 'a line for each', [...state.as === 'map' ? [] : [['', 'all others']], ...others.map(name => [name, name])], 'by'), pick('as', forms(), 'as')), picture);
+      state.as === 'bars' ? '' : pick(state.as === 'map' ? 'down' : 'a line for each', [...state.as === 'map' ? [] : [['', 'all others']], ...others.map(name => [name, name])], 'by'), pick('as', forms(), 'as')), picture, dataOf(sweepData(found, state)));
   }
   draw();
   return section('points', 'The points', paragraph(d[0].words?.summary ?? sweepCounts(d)), figure('Each point at its best plan', place));
@@ -64,6 +64,10 @@ function sweepLines(found, state, others) {
   }
   const all = [...lines].map(([label, points]) => ({ name: label, line: !state.by || names.length === others.length, points: points.sort((a, b) => a.x - b.x) }));
   return all.length ? plot(all, { name: `${name} along ${state.along}`, x: { name: state.along, unit: state.along === 'batch' || state.along === 'seq' ? 'short' : 'count', log: true }, y: { name, unit, zero: key === 'mfu' }, ticks: true }) : '';
+}
+function sweepData(found, state) {
+  const [key, name, unit] = SWEPT.find(([of]) => of === state.figure);
+  return table(`${name} of each point`, [['point', row => pointText(row) || 'the point'], [name, 'best.' + key, unit], ['plan', 'best.plan']], found);
 }
 const BARS_MOST = 40;
 function sweepBars(found, state) {
