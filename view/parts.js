@@ -180,7 +180,7 @@ function table(caption, columns, rows, options = {}) {
     const known = all.filter(one => value(one, column) !== null).sort((a, b) => compare(value(a, column), value(b, column)) * (down ? -1 : 1));
     show([...known, ...all.filter(one => value(one, column) === null)]);
   } }, column.heading)));
-  const made = el('table', { class: all.length > 40 ? 'many' : null }, el('caption', {}, caption), el('thead', {}, el('tr', {}, heads)), body);
+  const made = el('table', { class: all.length > 40 ? 'many' : null }, el('caption', {}, el('span', {}, caption)), el('thead', {}, el('tr', {}, heads)), body);
   const wide = el('div', { class: 'wide', ...region('Table: ' + caption) }, made);
   if (all.length <= ROWS_FILTERED) return wide;
   const count = el('output'), field = el('input', { type: 'search', oninput: () => {

@@ -27,7 +27,7 @@ function bars(rows, unit, options = {}) {
       return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': tipOf(row, name, value, more) });
     }),
     row.limit ? mark(row.limit, 'limit: ' + say(unit, row.limit), 'limit') : '',
-    row.likely ? el('b', { class: 'likely', 'data-tip': `likely ${say(unit, row.likely[0])} to ${say(unit, row.likely[1])}`, style: { left: share(row.likely[0]), width: share(row.likely[1] - row.likely[0]) } }) : ''),
+    row.likely && row.likely[1] > row.likely[0] ? el('b', { class: 'likely', 'data-tip': `likely ${say(unit, row.likely[0])} to ${say(unit, row.likely[1])}`, style: { left: share(row.likely[0]), width: share(row.likely[1] - row.likely[0]) } }) : ''),
   el('span', { class: 'sum' }, row.limit && options.limits ? `${say(unit, sum(row))} of ${say(unit, row.limit)}` : say(unit, sum(row)))));
   return el('div', { class: 'bars', ...walked('Bars') }, made, options.legend === false ? '' : legend([...named].map(([name, paint]) => [paint, name])));
 }
@@ -52,6 +52,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => redr
 let resizing = 0;
 addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => redraws.forEach(draw => draw()), 100); });
 const MARKS = [0, 4, 3, 45, 5, 6]; // corners: a disc, a square, a triangle, a diamond ...
+const markOf = s => (s + Math.floor(s / 6)) % MARKS.length; // with the colour, 36 of them
 
 function shape(context, corners, x, y, r) {
   context.beginPath();
@@ -63,6 +64,13 @@ function shape(context, corners, x, y, r) {
   context.closePath();
   context.fill();
   context.stroke();
+}
+
+// Ticks of a logarithmic axis: of few decades their halves and fifths too.
+function decades(low, high) {
+  const all = [], steps = high / low < 1500 ? [1, 2, 5] : [1];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) all.push(...steps.map(step => step * 10 ** power));
+  return all.filter(value => value >= low && value <= high);
 }
 
 // series: [{name, points: [{x, y, tip, small}], line: true, step: true}]; a line `through` leaves out small points, one that is `still` only
@@ -112,8 +120,12 @@ function plot(series, options) {
   });
   const axis = (scale, of, side) => ({ scale, side, label: of.name, labelSize: 18, labelFont: '12px system-ui', font: '12px system-ui', stroke: css('--ink'), grid: { stroke: css('--rule'), width: 1 }, ticks: { stroke: css('--rule') },
     size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : tick(of.unit, value)),
-    ...(of.log && options.ticks && side === 2 ? { splits: () => [...new Set(points.map(p => p.x))], filter: (_, all) => all } : {}) });
-  const range = of => (_, low, high) => of.log ? [low / 1.25, high * 1.25] : [of.zero ? 0 : low - 0.06 * (high - low || Math.abs(high) || 1), high + 0.06 * (high - low || Math.abs(high) || 1)];
+    ...(of.log ? { splits: (_, __, low, high) => options.ticks && side === 2 ? [...new Set(points.map(p => p.x))] : decades(low, high), filter: (_, all) => all } : {}) });
+  // Of all points, those too that no line joins.
+  const range = (of, key) => () => {
+    const all = points.map(point => point[key]), low = Math.min(...all), high = Math.max(...all), edge = 0.06 * (high - low || Math.abs(high) || 1);
+    return of.log ? [low / 1.25, high * 1.25] : [of.zero ? 0 : low - edge, high + edge];
+  };
   function marks(u) {
     const context = u.ctx, ratio = devicePixelRatio;
     [...points.keys()].sort((i, j) => !!points[j].small - !!points[i].small).forEach(i => {
@@ -122,20 +134,20 @@ function plot(series, options) {
       context.strokeStyle = i === at || pinned.has(i) ? css('--ink') : css('--paper');
       context.lineWidth = (i === at || pinned.has(i) ? 2 : 1) * ratio;
       if (series[point.s].bare) return;
-      shape(context, MARKS[point.s % MARKS.length], x, y, ratio * (point.small ? 3 : i === at ? 7 : 5));
+      shape(context, MARKS[markOf(point.s)], x, y, ratio * (point.small ? 3 : i === at ? 7 : 5));
     });
   }
   function draw() {
     if (!box.isConnected) return;
     drawn?.destroy();
     drawn = new uPlot({ width: Math.max(260, Math.min(760, box.clientWidth)), height: 300, legend: { show: false }, cursor: { show: false }, hooks: { draw: [marks] },
-      scales: { x: { time: false, distr: options.x.log ? 3 : 1, range: range(options.x) }, y: { distr: options.y.log ? 3 : 1, range: range(options.y) } },
+      scales: { x: { time: false, distr: options.x.log ? 3 : 1, range: range(options.x, 'x') }, y: { distr: options.y.log ? 3 : 1, range: range(options.y, 'y') } },
       axes: [axis('x', options.x, 2), axis('y', options.y, 3)],
       series: [{}, ...series.map((one, s) => ({ stroke: css(one.ink ? '--ink' : '--s' + s % 6), width: one.line ? 2 : 0, dash: one.dash ? [5, 5] : undefined, spanGaps: true, points: { show: false }, paths: one.line ? one.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear() : () => null }))] }, data, box);
   }
   redraws.add(draw);
   requestAnimationFrame(draw);
-  return el('div', {}, box, el('ul', { class: 'legend' }, series.map((one, s) => one.unnamed ? '' : el('li', {}, el('i', { class: one.bare ? `stroke ${one.ink ? 'ink' : 't' + s % 6}${one.dash ? ' dash' : ''}` : `mark m${s % 6}`, 'aria-hidden': 'true' }), one.name))), said);
+  return el('div', {}, box, el('ul', { class: 'legend' }, series.map((one, s) => one.unnamed ? '' : el('li', {}, el('i', { class: one.bare ? `stroke ${one.ink ? 'ink' : 't' + s % 6}${one.dash ? ' dash' : ''}` : `mark m${markOf(s)} t${s % 6}`, 'aria-hidden': 'true' }), one.name))), said);
 }
 
 // ---- which role lies on which axis ----
@@ -146,18 +158,17 @@ const rolesOf = (plan, axis) => (plan.placement ?? []).filter(one => one.axis ==
 const rolesText = roles => roles.map(one => `${one.role} ${one.factor} (${one.stride} apart)`).join(', ') || 'no role';
 // Each axis as a row of its chips, in it the roles as they nest, the outermost on top. A block is a member of its group.
 function mesh(plan) {
-  const LEFT = 110, WIDE = 620, LEVEL = 26;
+  const WIDE = 620, LEVEL = 26;
   return el('div', { class: 'mesh' }, (plan.machine?.axes ?? []).map(axis => {
     const roles = rolesOf(plan, axis).slice().reverse(), high = Math.max(1, roles.length) * LEVEL;
-    const rows = roles.flatMap((one, level) => {
+    const boxes = roles.flatMap((one, level) => {
       const cell = WIDE * one.stride / axis.size, cells = axis.size / one.stride, y = level * LEVEL;
       const name = `${one.role}: ${one.factor} of ${axis.name}, ${one.stride} apart`;
-      const boxes = cell < 4 ? [svg('rect', { x: LEFT, y, width: WIDE, height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': name })]
-        : Array.from({ length: cells }, (_, i) => svg('rect', { x: LEFT + cell * i, y, width: Math.max(1, cell - 1.5 - ((i + 1) % one.factor === 0 ? Math.min(4, cell / 4) : 0)), height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': `${name}; member ${i % one.factor + 1} of ${one.factor}, chips ${i * one.stride + 1} to ${(i + 1) * one.stride} of the axis` }));
-      return [svg('text', { x: LEFT - 8, y: y + 15, 'text-anchor': 'end' }, `${one.role} ×${one.factor}`), ...boxes];
+      return cell < 4 ? [svg('rect', { x: 0, y, width: WIDE, height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': name })]
+        : Array.from({ length: cells }, (_, i) => svg('rect', { x: cell * i, y, width: Math.max(1, cell - 1.5 - ((i + 1) % one.factor === 0 ? Math.min(4, cell / 4) : 0)), height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': `${name}; member ${i % one.factor + 1} of ${one.factor}, chips ${i * one.stride + 1} to ${(i + 1) * one.stride} of the axis` }));
     });
     return el('div', { class: 'axis' }, el('p', {}, el('strong', {}, axis.name), ' ', axisWords(axis)),
-      roles.length ? el('div', { class: 'wide', ...WALKED, ...region('Picture: roles on ' + axis.name) },
-        svg('svg', { viewBox: `0 0 ${LEFT + WIDE} ${high}`, width: LEFT + WIDE, height: high, role: 'img', 'aria-label': 'Roles on ' + axis.name }, svg('desc', {}, `${axisWords(axis)}; roles, the outermost first: ${rolesText(roles)}`), ...rows)) : paragraph('No role.'));
+      roles.length ? el('div', { class: 'roles', ...WALKED, ...region('Picture: roles on ' + axis.name) }, el('div', {}, roles.map(one => el('span', {}, `${one.role} ×${one.factor}`))),
+        svg('svg', { viewBox: `0 0 ${WIDE} ${high}`, preserveAspectRatio: 'none', height: high, role: 'img', 'aria-label': 'Roles on ' + axis.name }, svg('desc', {}, `${axisWords(axis)}; roles, the outermost first: ${rolesText(roles)}`), ...boxes)) : paragraph('No role.'));
   }));
 }

@@ -27,3 +27,5 @@ const placesPart = (places, heading) => places ? section('mesh', heading, figure
   table('Axes and roles', [['axis', 'name'], ['size', 'size', 'count'], ['roles, neighbours first', axis => rolesText(rolesOf(one, axis))]], one.machine.axes)))) : null;
 // The text report, as the program prints it.
 const textPart = text => text ? el('pre', { class: 'text', ...region('The answer as text') }, text) : '';
+// Where tiles have said it, narrow pages have it folded.
+const textBelow = text => text && matchMedia('(max-width: 40rem)').matches ? folded('The answer as text', textPart(text)) : textPart(text);

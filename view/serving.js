@@ -90,5 +90,5 @@ function servingBasis(d) {
     d.published?.length ? folded('Layouts that others have published', rowsOf('published', d.published)) : '', d.day ? folded('The day', table('Replicas by hour', [['hour', 'hour'], ['requests/s', 'requests_per_second', 'number'], ['replicas', 'replicas', 'count']], d.day.hours)) : '',
     paragraph(`shardopt ${d.program?.version ?? ''}; data files: SHA-256 ${d.program?.data_sha256}; profile: SHA-256 ${d.program?.profile_sha256}.`));
 }
-const servingView = d => [section('answer', 'The answer', d.best_point ? servingTiles(d) : null, textPart(d.words?.text)),
+const servingView = d => [section('answer', 'The answer', d.best_point ? [servingTiles(d), textBelow(d.words?.text)] : textPart(d.words?.text)),
   ...[frontPart, servedMemory, servedStep, requestPart, one => placesPart(one.places, 'Placement'), throughputPart, servingBasis].map(part => () => part(d))];

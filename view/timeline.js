@@ -68,7 +68,7 @@ function timeline(name, of, end) {
     context.restore();
     context.textAlign = 'right';
     context.fillStyle = ink;
-    of.rows.forEach((row, r) => context.fillText(row.name, (left - 8) * ratio, (r * ROW + 16) * ratio));
+    of.rows.forEach((row, r) => context.fillText(row.name, (left - 8) * ratio, (r * ROW + 16) * ratio, (left - 10) * ratio));
   }
   const redraw = () => { if (!waits) { waits = true; requestAnimationFrame(() => { waits = false; draw(); }); } };
   function show(a, b) {

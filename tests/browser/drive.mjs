@@ -32,7 +32,7 @@ export function inspectPictures() {
             const said = image.querySelector('desc')?.textContent ?? image.getAttribute('aria-description') ?? '';
             if (image.getAttribute('role') !== 'img' || !image.getAttribute('aria-label') || said.length < 5) flaw(`has an image without words: ${image.outerHTML.slice(0, 120)}`);
         }
-        const drawn = [...figure.querySelectorAll('.bars, .plot, .timeline canvas, .mesh .wide, .chips .wide, table.map')];
+        const drawn = [...figure.querySelectorAll('.bars, .plot, .timeline canvas, .mesh .roles, .chips .wide, table.map')];
         if (drawn.length === 0 && !figure.querySelector('.mesh')) flaw('draws nothing that is known');
         for (const one of drawn) {
             const stop = one.matches('[tabindex="0"]') ? one : one.closest('[tabindex="0"]');
