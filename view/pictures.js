@@ -66,11 +66,10 @@ function shape(context, corners, x, y, r) {
   context.stroke();
 }
 
-// Ticks of a logarithmic axis: of few decades their halves and fifths too.
-function decades(low, high) {
-  const all = [], steps = high / low < 1500 ? [1, 2, 5] : [1];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) all.push(...steps.map(step => step * 10 ** power));
-  return all.filter(value => value >= low && value <= high);
+// Ticks of a logarithmic axis, at most so many where there is a choice.
+function decades(low, high, most) {
+  const of = steps => Array.from({ length: Math.ceil(Math.log10(high / low)) + 2 }, (_, i) => steps.map(step => step * 10 ** (Math.floor(Math.log10(low)) + i))).flat().filter(value => value >= low && value <= high);
+  return [[1, 2, 5], [1, 3], [1]].map(of).find(all => all.length <= most) ?? of([1]);
 }
 
 // series: [{name, points: [{x, y, tip, small}], line: true, step: true}]; a line `through` leaves out small points, one that is `still` only
@@ -120,7 +119,7 @@ function plot(series, options) {
   });
   const axis = (scale, of, side) => ({ scale, side, label: of.name, labelSize: 18, labelFont: '12px system-ui', font: '12px system-ui', stroke: css('--ink'), grid: { stroke: css('--rule'), width: 1 }, ticks: { stroke: css('--rule') },
     size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : tick(of.unit, value)),
-    ...(of.log ? { splits: (_, __, low, high) => options.ticks && side === 2 ? [...new Set(points.map(p => p.x))] : decades(low, high), filter: (_, all) => all } : {}) });
+    ...(of.log ? { splits: (u, _, low, high) => options.ticks && side === 2 ? [...new Set(points.map(p => p.x))] : decades(low, high, side === 2 ? u.width / 56 : 12), filter: (_, all) => all } : {}) });
   // Of all points, those too that no line joins.
   const range = (of, key) => () => {
     const all = points.map(point => point[key]), low = Math.min(...all), high = Math.max(...all), edge = 0.06 * (high - low || Math.abs(high) || 1);
