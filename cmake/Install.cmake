@@ -15,8 +15,8 @@ install(FILES docs/json.md docs/sweep.sbatch docs/workflow.yml DESTINATION ${CMA
 foreach(folder models/zoo models/unplanned mesh/catalog cost/profiles cost/kernels cost/optimizers cost/serving/profiles cost/rl/profiles cost/trace/names)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.json)
 endforeach()
-foreach(folder cost/serving/workloads cost/serving/published)
-  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.tsv)
+foreach(folder cost/serving/workloads cost/serving/published cost/measured/data)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.tsv PATTERN *.jsonl)
 endforeach()
 # What checks a certificate: next to the data files, which it reads from there.
 foreach(folder tests/reference tests/certificate)
@@ -24,7 +24,6 @@ foreach(folder tests/reference tests/certificate)
           FILES_MATCHING PATTERN *.py PATTERN *.tsv PATTERN run*.py EXCLUDE PATTERN __pycache__ EXCLUDE)
 endforeach()
 install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/schema COMPONENT program FILES_MATCHING PATTERN *.json)
-install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv PATTERN *.jsonl)
 install(FILES docs/skill.md RENAME SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/skill COMPONENT program) # for agents
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)
 

@@ -105,7 +105,9 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME rl_frameworks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/frameworks.py $<TARGET_FILE:shardopt>)
   add_test(NAME kernels_forms COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/kernels/forms.py
            $<TARGET_FILE:shardopt> ${CMAKE_CURRENT_SOURCE_DIR}/../shared/kernels)
-  set_tests_properties(kernels_forms PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  add_test(NAME kernels_table COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/kernels/table.py
+           $<TARGET_FILE:shardopt> ${CMAKE_CURRENT_SOURCE_DIR}/../shared/kernels)
+  set_tests_properties(kernels_forms kernels_table PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
   add_test(NAME measured_convert COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/measured/test_convert.py)
   set_tests_properties(measured_convert PROPERTIES ENVIRONMENT
     "SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")

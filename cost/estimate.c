@@ -38,13 +38,20 @@ static void add_parts(const CostContext *setting, const Op *ops, int count, doub
         if (!part) {
             assert(out->part_count < ESTIMATE_PARTS_MAX); /* the names of all ops together are fewer */
             part = &out->parts[out->part_count++];
-            *part = (EstimatePart){.name = ops[i].name, .kind = ops[i].kind};
+            *part = (EstimatePart){.name = ops[i].name,
+                                   .kind = ops[i].kind,
+                                   .m = ops[i].m,
+                                   .n = ops[i].n,
+                                   .k = ops[i].k,
+                                   .score_elements = ops[i].score_elements,
+                                   .head_dim = ops[i].head_dim,
+                                   .call_flops = ops[i].flops[PHASE_FORWARD],
+                                   .runs_in_precision = ops[i].runs_in_precision};
         }
         double repeats = times * microbatches;
         bool bound[PHASE_COUNT];
-        part->forward_seconds +=
-            cost_context_forwards(setting) * repeats *
-            op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
+        part->forward_seconds += cost_context_forwards(setting) * repeats *
+                                 op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
         part->backward_seconds +=
             repeats * op_seconds(&ops[i], PHASE_BACKWARD, setting->chip, setting->profile, &bound[1]);
         part->memory_bound = bound[0];

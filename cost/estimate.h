@@ -30,6 +30,10 @@ typedef struct {
     bool memory_bound;
     double flops; /* over the step, one chip */
     double hbm_bytes;
+    /* One call of its forward, of the first op of that name: sizes of a matmul; of attention the elements of the whole
+     * square, and the width of a head. */
+    double m, n, k, score_elements, head_dim, call_flops;
+    bool runs_in_precision;
 } EstimatePart;
 
 typedef struct {
@@ -40,7 +44,7 @@ typedef struct {
     StepTime time;          /* where the played step is longer by more than a hundredth, with what it is longer by */
     double formula_seconds; /* what step_seconds() says */
     double played_seconds;  /* cost/played.h; of one stage the formula's; 0: it cannot be played */
-    bool updates_on_cpu;          /* the host's CPUs update the optimizer's state that lies there */
+    bool updates_on_cpu;    /* the host's CPUs update the optimizer's state that lies there */
     BoundBy bound_by, bound_next; /* the largest and the second largest of the times */
     double bound_next_share;      /* second / largest */
     MemoryRows memory;            /* at the peak moment of the worst stage */

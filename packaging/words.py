@@ -67,7 +67,7 @@ AFTER = [
      "Chips: every figure with its unit and source."),
     ("FILES", "PREFIX/share/shardopt/cost/measured/data/*.jsonl",
      "Measured runs, published by others: one run a line, as JSON whose request and plan are exact; README.md next "
-     "to them says how. serving.tsv: those of serving, by columns."),
+     "to them says how."),
     ("FILES", "PREFIX/share/shardopt/cost/profiles/*.json",
      "Profiles: which share of these figures a machine and its software reach."),
     ("FILES", "PREFIX/share/shardopt/cost/optimizers/*.json",

@@ -21,6 +21,7 @@ const SAY = {
   time: x => Math.abs(x) >= 1 && Math.abs(x) < 120 ? digits(x, 3) + ' s' : SAY.duration(x),
   bytes: x => si(x, 'B'),
   byte_rate: x => si(x, 'B/s'),
+  flops: x => si(x, 'FLOP'),
   flop_rate: x => si(x, 'FLOP/s'),
   share: x => (100 * x).toFixed(1) + '%',
   change: x => Math.abs(x) < 5e-5 ? '0%' : (x > 0 ? '+' : '−') + (100 * Math.abs(x)).toFixed(Math.abs(x) < 0.01 ? 2 : 1) + '%',

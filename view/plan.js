@@ -82,7 +82,8 @@ function placementPicture(d) {
       ['roles, neighbours first', axis => rolesText(rolesOf(plan, axis))]], axes)),
   folded('Layout', table('How tensors are sharded and kept', [['tensor', 'tensor'], ['sharding', 'sharding'], ['state', 'state'], ['layers', 'layers', 'count']], plan.layout),
     table('What each choice of the layout is worth', [['of', 'of'], ['chosen', 'chosen'], ['instead', 'instead'], ['layers', 'layers', 'count'], ['seconds', 'seconds', 'seconds'], ['freed', 'freed_bytes', 'bytes'], ['fits without', 'fits_without']], plan.layout_effects, { drop: true })),
-  folded('Communication', table('What each group of chips communicates in a step', [['group', 'group'], ['chips', 'chips', 'count'], ['messages', 'messages', 'count'], ['bytes', 'bytes', 'bytes'], ['seconds', 'seconds', 'seconds'], ['exposed', 'exposed_seconds', 'seconds']], plan.communication)));
+  folded('Communication', table('What each group of chips communicates in a step', [['group', 'group'], ['chips', 'chips', 'count'], ['messages', 'messages', 'count'], ['bytes', 'bytes', 'bytes'], ['seconds', 'seconds', 'seconds'], ['exposed', 'exposed_seconds', 'seconds']], plan.communication)),
+    d.ops?.length ? folded('Ops', table('Ops of the fullest stage on one chip, over a step without recomputation', [['op', 'op'], ['forward', 'forward_seconds', 'seconds'], ['backward', 'backward_seconds', 'seconds'], ['FLOPs', 'flops', 'flops'], ['bytes', 'hbm_bytes', 'bytes'], ['FLOP/s', 'flops_per_second', 'flop_rate'], ['of the peak', 'peak_share', 'share'], ['a forward kernel alone', op => op.kernel?.flops_per_second, 'flop_rate'], ['which', op => op.kernel && `${op.kernel.name}, ${op.kernel.library}, ${op.kernel.chip}`], ['off by, in the median', op => op.kernel?.median, 'share'], ['bound by', 'bound_by']], d.ops)) : '');
 }
 function timelinePicture(d) {
   const t = d.timeline;

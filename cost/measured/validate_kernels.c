@@ -3,6 +3,7 @@
 
 #include "base/byte_source.h"
 #include "base/util.h"
+#include "cost/plan/ops.h"
 #include "mesh/chip_json.h"
 
 #include <math.h>
@@ -160,6 +161,7 @@ typedef struct {
     KernelTable kernels;
     Catalog catalog;
     Arena *arena;
+    const char *profile; /* NULL: forms of cost/kernels */
     Sheet sheet;
     KernelGroup *groups;
     const Chip *chips[GROUPS_MAX]; /* of each group; and so on */
@@ -168,7 +170,7 @@ typedef struct {
     int64_t count, last;
     struct Tuned *tuned; /* rows that wait for the fastest of their shape */
     int64_t tuned_count, tuned_room;
-} Work;
+} Pricing;
 
 static const char *cell(const Sheet *sheet, Named name) {
     return sheet->named[name] < 0 ? "" : sheet->cells[sheet->named[name]];
@@ -208,8 +210,27 @@ static bool read_shape(const Lines *lines, const Sheet *sheet, KernelShape *out,
     return true;
 }
 
+/* The profile with the group's precision, or NULL: rows of other ops, of types that plans do not compute in. */
+static bool set_profile(Pricing *work, KernelGroup *group, const Chip *chip, bool mixed, Error *error) {
+    static const struct {
+        const char *name;
+        Precision precision;
+    } PRECISIONS[] = {{"bf16", PRECISION_BF16}, {"fp8", PRECISION_FP8}, {"nvfp4", PRECISION_NVFP4}};
+    KernelOp op = work->sheet.op;
+    size_t i = 0;
+    while (i < COUNT_OF(PRECISIONS) && strcmp(PRECISIONS[i].name, group->precision) != 0) i++;
+    bool known = op == KERNEL_MATMUL ? i < COUNT_OF(PRECISIONS) : op == KERNEL_ATTENTION && i == 0 && !mixed;
+    if (!chip || !known || !(precision_peak(chip, PRECISIONS[i].precision) > 0)) return true;
+    Profile loaded, *profile = ARENA_NEW(work->arena, Profile, 1);
+    if (!profile) return error_memory(error);
+    if (!profile_load(work->profile, NULL, chip, work->arena, &loaded, error)) return false;
+    *profile = profile_in_precision(&loaded, chip, PRECISIONS[i].precision);
+    group->profile = profile;
+    return true;
+}
+
 /* The group of the row, found or made; NULL: *error. Rows of one kernel stand together in most tables. */
-static KernelGroup *group_of(Work *work, const Lines *lines) {
+static KernelGroup *group_of(Pricing *work, const Lines *lines) {
     const Sheet *sheet = &work->sheet;
     char key[LINE_SIZE];
     const char *chip = cell(sheet, CHIP), *precision = precision_of(cell(sheet, DTYPE)),
@@ -245,9 +266,11 @@ static KernelGroup *group_of(Work *work, const Lines *lines) {
                                                        : arena_text(work->arena, precision),
                                     .kernel = work->chips[i] && !mixed ? kernels_find(&work->kernels, &ask) : NULL};
     work->keys[i] = arena_text(work->arena, key);
-    const KernelGroup *made = &work->groups[i];
+    KernelGroup *made = &work->groups[i];
     if (!made->chip || !made->library || !made->name || !made->precision || !work->keys[i])
         return error_memory(lines->error), NULL;
+    if (work->profile && (made->kernel = NULL, !set_profile(work, made, work->chips[i], mixed, lines->error)))
+        return NULL;
     work->last = work->count++;
     return &work->groups[i];
 }
@@ -266,7 +289,7 @@ static int by_shape(const void *a, const void *b) {
     return order ? order : (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static bool add_error(Work *work, KernelGroup *group, double value, Error *error) {
+static bool add_error(Pricing *work, KernelGroup *group, double value, Error *error) {
     int64_t *room = &work->room[group - work->groups];
     if (group->rows == *room) {
         *room = *room ? *room * 2 : ERRORS_FIRST;
@@ -279,15 +302,40 @@ static bool add_error(Work *work, KernelGroup *group, double value, Error *error
     return true;
 }
 
-static bool price(Work *work, KernelGroup *group, const KernelShape *shape, double seconds, KernelValidation *out,
+/* Seconds of a forward op of that shape in a plan, with the cast of its operands. */
+static double op_of_plan_seconds(const Profile *profile, const Chip *chip, KernelOp op, const KernelShape *of) {
+    double span = of->window > 0 && of->window < of->length ? of->window - of->window * of->window / (2 * of->length)
+                                                            : of->length / 2;
+    double tokens = of->batch * of->length, width = of->heads * of->head_width;
+    Op matmul = {.kind = OP_MATMUL,
+                 .m = of->m,
+                 .n = of->n,
+                 .k = of->k,
+                 .groups = 1,
+                 .chunks = 1,
+                 .runs_in_precision = true,
+                 .flops = {2 * of->m * of->n * of->k},
+                 .hbm_bytes = {BF16_BYTES * (of->m * of->k + of->k * of->n + of->m * of->n)}};
+    Op attention = {.kind = OP_ATTENTION,
+                    .head_dim = of->head_width,
+                    .flops = {4 * tokens * width * span},
+                    .hbm_bytes = {BF16_BYTES * 2 * tokens * width}, /* queries and what comes out */
+                    .score_elements = of->heads * tokens * of->length};
+    bool memory_bound;
+    return op_seconds(op == KERNEL_MATMUL ? &matmul : &attention, PHASE_FORWARD, chip, profile, &memory_bound);
+}
+
+static bool price(Pricing *work, KernelGroup *group, const KernelShape *shape, double seconds, KernelValidation *out,
                   Error *error) {
-    double predicted = kernel_seconds(group->kernel, work->chips[group - work->groups], shape);
+    const Chip *chip = work->chips[group - work->groups];
+    double predicted = group->kernel ? kernel_seconds(group->kernel, chip, shape)
+                                     : op_of_plan_seconds(group->profile, chip, work->sheet.op, shape);
     if (!(predicted > 0) || !isfinite(predicted)) return out->unknown++, true;
     out->rows++;
     return add_error(work, group, predicted / seconds - 1, error);
 }
 
-static bool wait_for_fastest(Work *work, const KernelGroup *group, const KernelShape *shape, double seconds,
+static bool wait_for_fastest(Pricing *work, const KernelGroup *group, const KernelShape *shape, double seconds,
                              Error *error) {
     if (work->tuned_count == work->tuned_room) {
         int64_t room = work->tuned_room ? work->tuned_room * 2 : ERRORS_FIRST;
@@ -300,7 +348,7 @@ static bool wait_for_fastest(Work *work, const KernelGroup *group, const KernelS
     return true;
 }
 
-static bool price_fastest(Work *work, KernelValidation *out, Error *error) {
+static bool price_fastest(Pricing *work, KernelValidation *out, Error *error) {
     if (work->tuned_count > 0) qsort(work->tuned, (size_t)work->tuned_count, sizeof *work->tuned, by_shape);
     for (int64_t i = 0; i < work->tuned_count; i++) {
         const Tuned *at = &work->tuned[i];
@@ -310,7 +358,7 @@ static bool price_fastest(Work *work, KernelValidation *out, Error *error) {
     return true;
 }
 
-static bool read_row(Work *work, Lines *lines, char *line, KernelValidation *out) {
+static bool read_row(Pricing *work, Lines *lines, char *line, KernelValidation *out) {
     Sheet *sheet = &work->sheet;
     int cells = split(line, sheet->cells);
     if (cells != sheet->columns)
@@ -324,7 +372,7 @@ static bool read_row(Work *work, Lines *lines, char *line, KernelValidation *out
     bool uneven = cell(sheet, DISTRIBUTION)[0] && strcmp(cell(sheet, DISTRIBUTION), "balanced") != 0;
     bool wide = group->kernel && sheet->op == KERNEL_ATTENTION &&
                 shape.head_width > group->kernel->width[group->kernel->widths ? group->kernel->widths - 1 : 0];
-    if (!group->kernel || uneven || wide) return out->unknown++, true;
+    if ((!group->kernel && !group->profile) || uneven || wide) return out->unknown++, true;
     if (!kernel_shape_is_fitted(sheet->op, &shape)) return out->small++, group->small++, true;
     if (sheet->named[SMS] >= 0) return wait_for_fastest(work, group, &shape, seconds, lines->error);
     return price(work, group, &shape, seconds, out, lines->error);
@@ -342,7 +390,7 @@ static int by_names(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-static bool settle(Work *work, KernelValidation *out, Error *error) {
+static bool settle(Pricing *work, KernelValidation *out, Error *error) {
     double *all = ARENA_NEW(work->arena, double, (size_t)out->rows + 1);
     int64_t used = 0;
     if (!all) return error_memory(error);
@@ -358,13 +406,13 @@ static bool settle(Work *work, KernelValidation *out, Error *error) {
     return error_stats(all, used, &out->stats) || error_memory(error);
 }
 
-bool kernels_validate(const char *path, Arena *arena, KernelValidation *out, Error *error) {
+bool kernels_validate(const char *path, const char *profile, Arena *arena, KernelValidation *out, Error *error) {
     Lines *lines = ARENA_NEW(arena, Lines, 1);
-    Work *work = ARENA_NEW(arena, Work, 1);
+    Pricing *work = ARENA_NEW(arena, Pricing, 1);
     *out = (KernelValidation){0};
     if (!lines || !work) return error_memory(error);
     *lines = (Lines){.path = path, .error = error};
-    *work = (Work){.arena = arena, .groups = ARENA_NEW(arena, KernelGroup, GROUPS_MAX)};
+    *work = (Pricing){.arena = arena, .profile = profile, .groups = ARENA_NEW(arena, KernelGroup, GROUPS_MAX)};
     if (!work->groups) return error_memory(error);
     if (!kernels_load(arena, &work->kernels, error) || !catalog_load(arena, &work->catalog, error) ||
         !byte_source_open(path, &lines->source, error))

@@ -64,7 +64,7 @@ typedef struct {
     .help = "of a load test's JSON, what it does not say: \"chip=h100 engine=vllm tp=4 dp=2\"",                        \
     .details =                                                                                                         \
         "FILE may be the JSON of `vllm bench serve`, of SGLang's bench_serving or of genai-perf, or several of "       \
-        "them. What it does not say is given here with the names of the table's columns: model, chip, chips, "         \
-        "engine, tp, pp, attn_dp, ep, dp, prec_w, prec_kv. Scripts of `emit` put these into the report."
+        "them. What it does not say is given here: model, chip, chips, engine, tp, pp, attn_dp, ep, dp, prec_w, "      \
+        "prec_kv. Scripts of `emit` put these into the report."
 
 enum { OPTIONS_MAX = 144 };

@@ -78,7 +78,7 @@ const PAGES = [
     ['diff of serving', 0, 4, ['diff', ...serving]],
     ['diff of none', 0, 0, ['diff', plans[0], plans[0]]],
     ['validate', 0, 2, ['validate', path.join(source, 'cost/measured/data/train.jsonl')]],
-    ['validate of serving', 0, 2, ['validate', path.join(source, 'cost/measured/data/serving.tsv'), '--chip', 'h100']],
+    ['validate of serving', 0, 2, ['validate', path.join(source, 'cost/measured/data/serving.jsonl'), '--chip', 'h100']],
 ];
 
 // Documents of older versions, which lack fields, and of nobody.

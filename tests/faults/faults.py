@@ -39,7 +39,7 @@ COMMANDS = {
     "check --update": ["check", "--baseline", "@", "--update", "--threads", "1"],
     "sweep": SWEEP + ["-o", "@"],
     "inference": ["inference", "--model", "llama3.2-1b", "--chip", "v5e", "--slice", "2x2", "-o", "@"],
-    "validate of serving": ["validate", "IN/serving.tsv", "-o", "@"],
+    "validate of serving": ["validate", "IN/serving.jsonl", "-o", "@"],
     "finetune": ["finetune", *TUNED, "--sensitivity", "none", "--seq", "1024", "-o", "@"],
     "finetune with lengths": ["finetune", *TUNED, "--sensitivity", "none", "--lengths", str(DATA / "lengths/instructions.txt"), "-o", "@"],
     "emit of fine-tuning": ["emit", "trl", *TUNED, "--seq", "1024", "-o", "@"],
@@ -72,9 +72,9 @@ class Place:
             self.make(SWEEP + ["--shard", f"{k}/2", "-o", str(inputs / f"part{k}")])
         self.make(["check", "--baseline", str(inputs / "baseline"), "--update", "--threads", "1"], self.baseline(inputs))
         self.make([str(inputs / "verl") if word == "@" else word for word in COMMANDS["emit of rl"]])
-        for name, table in (("runs.jsonl", "train.jsonl"), ("serving.tsv", "serving.tsv")):
+        for name, table in (("runs.jsonl", "train.jsonl"), ("serving.jsonl", "serving.jsonl")):
             rows = (SOURCE / "cost/measured/data" / table).read_text().splitlines()
-            (inputs / name).write_text("\n".join([row for row in rows if row[:1] != "#"][:12]) + "\n")
+            (inputs / name).write_text("\n".join(rows[:12]) + "\n")
         self.shim = self.root / "shim.so"
         subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", str(self.shim),
                         str(HERE / "shim.c"), "-ldl"], check=True)

@@ -224,14 +224,12 @@ void fuzz_runs(char *text, size_t size) {
  * leak, no step past the end. */
 void fuzz_serving(char *text, size_t size) {
     Arena arena = {0};
-    Error first = {0}, second = {0}, third = {0};
+    Error first = {0}, second = {0};
     ServedConfig *config = ARENA_NEW(&arena, ServedConfig, 1);
     ServingRuns runs;
     if (!config) return;
     fuzz_input(served_config_read("fuzz", text, size, &arena, config, &first), &first);
-    char *table = bench_report_table("fuzz", text, "chip=h100 engine=vllm", &arena, &second);
-    fuzz_input(table != NULL, &second);
-    if (table) fuzz_input(serving_runs_read("fuzz", table, strlen(table), &arena, &runs, &third), &third);
+    fuzz_input(bench_report_read("fuzz", text, "chip=h100 engine=vllm", &arena, &runs, &second), &second);
     arena_free(&arena);
 }
 
@@ -245,7 +243,7 @@ void fuzz_serving_runs(char *text, size_t size) {
     ServingRuns runs;
     char *lengths = arena_format(&arena, "%.*s", (int)size, text); /* the table is written to */
     if (!lengths) return;
-    bool ok = serving_runs_read("fuzz", text, size, &arena, &runs, &error);
+    bool ok = serving_runs_parse("fuzz", text, size, &arena, &runs, &error);
     fuzz_input(ok, &error);
     for (int64_t i = 0; ok && i < runs.count; i++) {
         const ServingRun *run = &runs.runs[i];

@@ -3,7 +3,7 @@
 """What aiconfigurator predicts of the measured serving rows that its own package publishes.
 
     python3 -m venv venv && venv/bin/pip install aiconfigurator==0.12.0     # 850 MB, no torch
-    venv/bin/python tests/peer/predict.py cost/measured/data/serving.tsv > tests/peer/aiconfigurator.tsv
+    venv/bin/python tests/peer/predict.py cost/measured/data/serving.jsonl > tests/peer/aiconfigurator.tsv
 
 Each row of the table that comes from silicon_sample.csv is looked up there by its id, and its columns are handed to the
 function behind `aiconfigurator cli estimate`, all else left at its default: nominal lengths, the newest table of
@@ -13,6 +13,7 @@ again with the precision left to it ("own"); rows that it refuses then too have 
 import csv
 import datetime
 import functools
+import json
 import logging
 import os
 import re
@@ -80,14 +81,14 @@ def main():
     sample_path = os.path.join(os.path.dirname(aiconfigurator_core.__file__), "systems", "silicon_sample.csv")
     with open(sample_path, newline="") as file:
         sample = {row["id"]: row for row in csv.DictReader(file)}
-    with open(sys.argv[1], newline="") as file:
-        rows = list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t"))
+    with open(sys.argv[1], encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
     print(f"# aiconfigurator {metadata.version('aiconfigurator')}, {datetime.date.today()}: "
           f"tests/peer/predict.py {sys.argv[1]}")
     print("# Times are milliseconds; `precision` is the one that silicon_sample.csv lists, or the package's own.")
     print("id", "precision", "tables", "tpot_ms", "ttft_ms", "why", sep="\t")
     for row in rows:
-        key = row["source_ref"].partition(" id=")[2]
+        key = row["source"].partition(" id=")[2]
         if key in sample:
             print(row["id"], *estimate(sample[key]), sep="\t", flush=True)
 

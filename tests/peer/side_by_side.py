@@ -47,14 +47,20 @@ def asked(options, command):
     return json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
 
 
-def kind_of(row):
-    kind = "two pools" if row["mode"] == "disagg" else row["arch"].replace("moe", "mixture")
-    return kind if row["spec"] == "none" else f"{kind}, drafts?"
-
-
-def series_of(row):
-    pools = " two pools" if row["mode"] == "disagg" else ""
-    return f"{row['model']} {row['chip']} {row['engine']}{pools}"
+def runs_of(options, peer):
+    """The measured rows that the peer predicts: id, kind, series, seconds as measured."""
+    models = json.loads(subprocess.run([options.shardopt, "models", "--format", "json"], check=True, stdout=subprocess.PIPE).stdout)
+    mixtures = {name for model in models if model["experts"] for name in (model["name"], *model["aliases"])}
+    for line in open(options.table, encoding="utf-8"):
+        run = json.loads(line)
+        request, measured = run["request"], run.get("measured", {})
+        pools = "prefill" in run.get("plan", {})
+        if run["id"] not in peer:
+            continue
+        kind = "two pools" if pools else "mixture" if request["model"] in mixtures else "dense"
+        yield {"id": run["id"], "kind": f"{kind}, drafts?" if request.get("drafts_unknown") else kind,
+               "series": f"{request['model']} {request['chip']} {request['engine']}" + (" two pools" if pools else ""),
+               "measured": {metric: measured.get(f"{metric}_seconds", 0) for metric in METRICS}}
 
 
 def signed(rows, track, metric):
@@ -172,7 +178,7 @@ def gate(rows, document, by_id):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--shardopt", default="shardopt")
-    parser.add_argument("--table", default="cost/measured/data/serving.tsv")
+    parser.add_argument("--table", default="cost/measured/data/serving.jsonl")
     parser.add_argument("--peer", default=os.path.join(HERE, "aiconfigurator.tsv"))
     parser.add_argument("--fitted", help="what `validate TABLE --format json` wrote")
     parser.add_argument("--unseen", help="what `calibrate TABLE --format json` wrote; none: leave it out")
@@ -186,11 +192,9 @@ def main():
     if options.unseen != "none" and not options.gate:
         seconds["unseen"] = predictions_of(asked(options, "calibrate"))
     tracks = [track for track in TRACKS if track in seconds]
-    rows = [row for row in table_of(options.table)[1] if row["id"] in peer]
+    rows = list(runs_of(options, peer))
     for row in rows:
-        row |= {"kind": kind_of(row), "series": series_of(row),
-                "seconds": {track: seconds[track].get(row["id"], {}) for track in tracks},
-                "measured": {metric: float(row[f"{metric}_ms"] or 0) / 1000 for metric in METRICS}}
+        row["seconds"] = {track: seconds[track].get(row["id"], {}) for track in tracks}
     if options.gate:
         wrong = list(gate(rows, shipped, {row["id"]: row for row in rows}))
         print("\n".join(wrong) or f"{len(rows)} rows: ahead of the peer")

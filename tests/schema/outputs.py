@@ -106,7 +106,8 @@ ROWS = [
     ("validate", True, "validate {runs}/train.jsonl --chip tpu-v5e --profile ideal"),
     ("validate", False, "validate {runs}/train.jsonl --chip gb200 --max-error 1"),
     ("validate_kernels", True, "validate kernels {data}/gemm.tsv"),
-    ("validate_serving", True, "validate {runs}/serving.tsv"),
+    ("validate_kernels", True, "validate kernels {data}/gemm.tsv --profile default"),
+    ("validate_serving", True, "validate {runs}/serving.jsonl"),
     ("inference", False, "explain --from {here}/serve.json --rank 2"),
     ("inference", False, "explain --from {here}/pools.json"),
     ("check_serving", True, "check --baseline {here}/serve.json"),
@@ -124,10 +125,10 @@ ROWS = [
     ("calibrate", True, "calibrate {here}/odd.jsonl"),
     ("calibrate", True, "calibrate {here}/odd.jsonl --folds 0 --exclude-flagged"),
     ("calibrate", False, "calibrate {here}/h100.jsonl --folds 2 --begin priors"),
-    ("calibrate_serving", True, "calibrate {here}/h100_serving.tsv"),
-    ("calibrate_serving", True, "calibrate {here}/h200_serving.tsv"),
-    ("calibrate_serving", True, "calibrate {here}/b200_serving.tsv"),
-    ("calibrate_serving", False, "calibrate {here}/mi300x_serving.tsv"),
+    ("calibrate_serving", True, "calibrate {here}/h100_serving.jsonl"),
+    ("calibrate_serving", True, "calibrate {here}/h200_serving.jsonl"),
+    ("calibrate_serving", True, "calibrate {here}/b200_serving.jsonl"),
+    ("calibrate_serving", False, "calibrate {here}/mi300x_serving.jsonl"),
     ("trace", True, "trace {data}/traces/rank0.json"),
     ("trace", True, "trace {data}/traces/rank0.json --from {here}/two.json"),
     ("trace", True, "trace {here}/two_ranks --from {here}/h100.json --refit {here}/mine.json"),
@@ -173,12 +174,10 @@ def prepare(folder):
            '"id":"mbridge-25.11-qwen3-30b-a3b-h100-16-fp8-cs"' in run]  # known to be so, beside runs of many sources
     rest = [run for run in h100[::len(h100) // 12] if run not in odd]
     (folder / "odd.jsonl").write_text("".join(odd + rest), encoding="utf-8")
-    for table, name, *words in (("serving", "h100_serving", "\th100\t", "vllm"), ("serving", "h200_serving", "\th200\t"),
-                                ("serving", "b200_serving", "\tb200\t"), ("serving", "mi300x_serving", "\tmi300x\t")):
-        lines = (ROOT / f"cost/measured/data/{table}.tsv").read_text(encoding="utf-8").splitlines()
-        heading = next(i for i, line in enumerate(lines) if not line.startswith("#")) + 1
-        rows = [line for line in lines[heading:] if all(word in line for word in words)]
-        (folder / f"{name}.tsv").write_text("\n".join(lines[:heading] + rows[:12]) + "\n", encoding="utf-8")
+    lines = (ROOT / "cost/measured/data/serving.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    for chip, engine in (("h100", '"vllm"'), ("h200", ""), ("b200", ""), ("mi300x", "")):
+        rows = [line for line in lines if f'"chip":"{chip}"' in line and engine in line]
+        (folder / f"{chip}_serving.jsonl").write_text("".join(rows[:12]), encoding="utf-8")
 
 
 def traced(folder):

@@ -35,14 +35,16 @@ static const char *kernel_words(const KernelGroup *group, Arena *arena) {
 /* Whose figures they are, where not the row's own. */
 static const char *figures_words(const KernelGroup *group, Arena *arena) {
     const Kernel *kernel = group->kernel;
+    if (!kernel) return "";
     const char *chip = name_matches(kernel->chip, group->chip) ? "" : kernel->chip;
     const char *library = strcmp(kernel->library, group->library) != 0 ? kernel->library : "";
     return arena_format(arena, "%s%s%s", chip, chip[0] && library[0] ? " " : "", library);
 }
 
-static Table kernels_table(const KernelValidation *of, Arena *arena) {
+static Table kernels_table(const KernelValidation *of, bool forms, Arena *arena) {
     Table table = table_new(arena, "Kernels",
-                            "chip|type|library, kernel|>rows|>median|>p90|>bias|>unseen median|>p90|figures of");
+                            forms ? "chip|type|library, kernel|>rows|>median|>p90|>bias|>unseen median|>p90|figures of"
+                                  : "chip|type|library, kernel|>rows|>median|>p90|>bias");
     for (int64_t i = 0; i < of->count; i++) {
         const KernelGroup *group = &of->groups[i];
         if (group->stats.count == 0) continue;
@@ -52,6 +54,7 @@ static Table kernels_table(const KernelValidation *of, Arena *arena) {
         table_cell(&table, "%s", clean_name(group->precision, precision));
         table_cell(&table, "%s", words ? words : "");
         add_stats(&table, &group->stats);
+        if (!forms) continue;
         bool judged = group->kernel && group->kernel->judged > 0;
         table_cell(&table, judged ? "%.1f%%" : "", judged ? 100 * group->kernel->median : 0);
         table_cell(&table, judged ? "%.1f%%" : "", judged ? 100 * group->kernel->p90 : 0);
@@ -67,9 +70,13 @@ static void say_rows(Prose *to, const char *before, int64_t rows) {
     prose_add(to, "%s%s row%s", before, number_grouped(rows, count), rows == 1 ? "" : "s");
 }
 
-static void say_head(const KernelValidation *of, const char *path, Prose *to) {
+static void say_head(const KernelValidation *of, const ValidateOptions *options, Prose *to) {
+    const char *path = options->path, *profile = options->profile;
     say_rows(to, "", of->rows);
-    prose_add(to, " of %s (%s) by the forms of cost/kernels", path, kernel_op_name(of->op));
+    if (profile)
+        prose_add(to, " of %s (%s) as plans are priced with profile %s", path, kernel_op_name(of->op), profile);
+    else
+        prose_add(to, " of %s (%s) by the forms of cost/kernels", path, kernel_op_name(of->op));
     if (of->rows > 0)
         prose_add(to, ": median %.1f%%, 90th percentile %.1f%%, bias %+.1f%%", 100 * of->stats.median,
                   100 * of->stats.p90, 100 * of->stats.bias);
@@ -82,16 +89,16 @@ static void say_head(const KernelValidation *of, const char *path, Prose *to) {
         say_rows(to, of->small > 0 ? " " : " Left out: ", of->unknown);
         prose_add(to, " without a form (uneven loads, mixed types, kernels or chips that nobody measured).");
     }
-    prose_add(to,
-              " Errors are predicted / measured - 1; \"unseen\" are those of the shapes that a kernel's figures were "
-              "not fitted to.");
+    prose_add(to, " Errors are predicted / measured - 1%s.",
+              profile ? "" : "; \"unseen\" are those of the shapes that a kernel's figures were not fitted to");
 }
 
-static bool write_text(TextOut out, const KernelValidation *of, const char *path, bool markdown, Error *error) {
+static bool write_text(TextOut out, const KernelValidation *of, const ValidateOptions *options, Error *error) {
     Arena arena = {0};
     Prose head = {0};
-    Table table = kernels_table(of, &arena);
-    say_head(of, path, &head);
+    bool markdown = options->format == VALIDATE_MARKDOWN;
+    Table table = kernels_table(of, !options->profile, &arena);
+    say_head(of, options, &head);
     if (markdown)
         fprintf(out.file, "%s\n\n", head.text);
     else
@@ -109,10 +116,11 @@ static void add_stats_json(cJSON *to, const ErrorStats *stats) {
     json_add_real(to, "bias", stats->count > 0 ? stats->bias : NAN);
 }
 
-static bool write_json(FILE *out, const KernelValidation *of, const char *path, Error *error) {
+static bool write_json(FILE *out, const KernelValidation *of, const ValidateOptions *options, Error *error) {
     cJSON *json = cJSON_CreateObject(), *kernels, *summary;
     json_add_whole(json, "format_version", 1);
-    json_add_text(json, "file", path);
+    json_add_text(json, "file", options->path);
+    json_add_text(json, "priced_by", options->profile ? options->profile : "cost/kernels");
     json_add_text(json, "op", kernel_op_name(of->op));
     kernels = json_add_array(json, "kernels");
     for (int64_t i = 0; i < of->count; i++) {
@@ -150,11 +158,11 @@ bool kernel_validate(const ValidateOptions *options, Arena *arena, Streams strea
     Draft draft;
     if (options->format == VALIDATE_HTML)
         return error_set(error, ERROR_INPUT, "--format", "of kernels there is text, markdown or json");
-    if (!kernels_validate(options->path, arena, &validation, error) || !draft_open(&draft, error)) return false;
+    if (!kernels_validate(options->path, options->profile, arena, &validation, error) || !draft_open(&draft, error))
+        return false;
     TextOut out = {draft.file, output_terminal(streams, options->output)};
-    bool ok = options->format == VALIDATE_JSON
-                  ? write_json(draft.file, &validation, options->path, error)
-                  : write_text(out, &validation, options->path, options->format == VALIDATE_MARKDOWN, error);
+    bool ok = options->format == VALIDATE_JSON ? write_json(draft.file, &validation, options, error)
+                                               : write_text(out, &validation, options, error);
     if (!draft_write(&draft, ok, streams.out, options->output, error)) return false;
     *code = gate_check_errors(&options->gate, &validation.stats, streams.err) > 0 ? EXIT_GATE : EXIT_DONE;
     return true;

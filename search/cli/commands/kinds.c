@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/util.h"
-#include "cost/measured/run.h"
 #include "search/serving/measured/serving_runs.h"
 
 #include <string.h>
@@ -52,7 +51,7 @@ const AnswerKind *kind_of_table(const char *path, Arena *arena) {
     char *text;
     size_t length;
     bool read = file_read(path, 64 << 20, arena, &text, &length, &ignored);
-    return &KINDS[read && !run_lines_are(text) && serving_runs_are(text)];
+    return &KINDS[read && serving_runs_are(text)];
 }
 
 bool kind_takes(const AnswerKind *kind, const CommandLine *line, const int *options, size_t count, Error *error) {

@@ -94,31 +94,31 @@ static void say_head(const ServingValidateView *view, Prose *to) {
         (long long)view->score->replayed, (long long)view->score->count, view->path, view->profile);
 }
 
-static bool serving_validate_text(TextOut out, const ServingValidateView *view, Error *error) {
-    Arena arena = {0};
-    Prose head = {0}, order = {0};
-    Table errors = score_table(view->score, &arena), skipped = skipped_table(view, &arena);
-    say_head(view, &head);
-    say_order(&view->score->order, &order);
-    prose_write(out, "", "", head.text);
-    fputc('\n', out.file);
-    bool ok = table_write_text(&errors, "", out);
-    if (order.text[0]) fputc('\n', out.file), prose_write(out, "", "", order.text);
-    if (skipped.rows > 0) fputs("\nNot replayed:\n", out.file), ok = table_write_text(&skipped, "", out) && ok;
-    arena_free(&arena);
-    return ok || error_memory(error);
+static void write_paragraph(const char *text, bool markdown, TextOut out) {
+    if (markdown)
+        fprintf(out.file, "%s\n", text);
+    else
+        prose_write(out, "", "", text);
 }
 
-static bool serving_validate_markdown(TextOut out, const ServingValidateView *view, Error *error) {
+static bool write_table(Table *table, bool markdown, TextOut out) {
+    return markdown ? table_write_markdown(table, out.file) : table_write_text(table, "", out);
+}
+
+static bool serving_validate_words(TextOut out, const ServingValidateView *view, bool markdown, Error *error) {
     Arena arena = {0};
     Prose head = {0}, order = {0};
     Table errors = score_table(view->score, &arena), skipped = skipped_table(view, &arena);
     say_head(view, &head);
     say_order(&view->score->order, &order);
-    fprintf(out.file, "%s\n\n", head.text);
-    bool ok = table_write_markdown(&errors, out.file);
-    if (order.text[0]) fprintf(out.file, "\n%s\n", order.text);
-    if (skipped.rows > 0) fputs("\nNot replayed:\n\n", out.file), ok = table_write_markdown(&skipped, out.file) && ok;
+    write_paragraph(head.text, markdown, out);
+    fputc('\n', out.file);
+    bool ok = write_table(&errors, markdown, out);
+    if (order.text[0]) fputc('\n', out.file), write_paragraph(order.text, markdown, out);
+    if (skipped.rows > 0) {
+        fputs(markdown ? "\nNot replayed:\n\n" : "\nNot replayed:\n", out.file);
+        ok = write_table(&skipped, markdown, out) && ok;
+    }
     arena_free(&arena);
     return ok || error_memory(error);
 }
@@ -273,14 +273,11 @@ static bool write_report(const CalibrateWords *words, const ServingFit *fit, FIL
                   (long long)worth->order.best, (long long)worth->order.limits_kept, (long long)worth->order.limits);
     if (fit->folds > 0)
         prose_add(&head, " Nine in ten unseen rows take less than %.2f times what is predicted.", fit->likely_factor);
-    for (int64_t i = 0; i < fit->before.count; i++)
-        if (fit->rows[i].run->wrong)
-            prose_add(&head, " Not read: %s (%s).", fit->rows[i].run->wrong, fit->rows[i].run->id);
     prose_write(out, "", "", head.text);
     fputc('\n', file);
-    bool ok = markdown ? table_write_markdown(&errors, file) : table_write_text(&errors, "", out);
+    bool ok = write_table(&errors, markdown, out);
     fputc('\n', file);
-    ok = (markdown ? table_write_markdown(&figures, file) : table_write_text(&figures, "", out)) && ok;
+    ok = write_table(&figures, markdown, out) && ok;
     arena_free(&arena);
     return ok;
 }
@@ -326,7 +323,7 @@ bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams stream
     return ok;
 }
 
-/* `shardopt validate` of a table of serving runs, recognised by its columns. */
+/* `shardopt validate` of a table of serving runs, recognised by its keys. */
 
 static bool matches(const char *const *names, int count, const char *name) {
     for (int i = 0; i < count; i++)
@@ -342,7 +339,7 @@ static bool replay_all(const ValidateOptions *options, const ServingRuns *runs, 
     for (int64_t i = 0; i < runs->count; i++) {
         const ServingRun *run = &runs->runs[i];
         if (!matches(options->filter.chips, options->filter.chip_count, run->chip) ||
-            !matches(options->filter.sources, options->filter.source_count, run->source))
+            !matches(options->filter.sources, options->filter.source_count, run->family))
             continue;
         if (!serving_replay(with, run, &outcomes[count++], error)) return false;
     }
@@ -356,10 +353,9 @@ static bool write_view(const ValidateOptions *options, const ServingValidateView
     Draft draft;
     if (!draft_open(&draft, error)) return false;
     TextOut out = {draft.file, output_terminal(streams, options->output)};
-    bool page = options->format == VALIDATE_HTML;
-    bool ok = page || options->format == VALIDATE_JSON ? serving_validate_json(out, view, page, error)
-              : options->format == VALIDATE_MARKDOWN   ? serving_validate_markdown(out, view, error)
-                                                       : serving_validate_text(out, view, error);
+    bool page = options->format == VALIDATE_HTML, json = page || options->format == VALIDATE_JSON;
+    bool ok = json ? serving_validate_json(out, view, page, error)
+                   : serving_validate_words(out, view, options->format == VALIDATE_MARKDOWN, error);
     return draft_write(&draft, ok, streams.out, options->output, error);
 }
 

@@ -206,7 +206,7 @@ static bool names_kernels(const CommandLine *line, CommandLine *rest) {
 }
 
 static int run_kernels(const CommandLine *line, Streams streams, Error *error) {
-    static const int RUNS[] = {PLOT, PROFILE, SOURCE, CHIP, MIN_RANKING, WORST, THREADS, FACTS, VERBOSE};
+    static const int RUNS[] = {PLOT, SOURCE, CHIP, MIN_RANKING, WORST, THREADS, FACTS, VERBOSE};
     ValidateOptions options;
     int code = EXIT_USAGE;
     if (!validate_options_read(line, &options, error)) return code;
@@ -245,7 +245,7 @@ const Command COMMAND_VALIDATE = {
                "of plan, for step times, memory and the order of plans. What cannot be replayed is listed with the "
                "reason. \"validate kernels FILE\" does the same of a table of single kernels, whose columns say what "
                "they are: chip us, and m n k, batch length heads head_dim, tokens hidden inter topk experts, op gpus "
-               "elements, or phase nodes tokens.",
+               "elements, or phase nodes tokens. With --profile its matmuls and attention are priced as plans are.",
     .options = OPTIONS,
     .option_count = COUNT_OF(OPTIONS),
     .takes_arguments = true,

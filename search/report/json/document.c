@@ -12,9 +12,11 @@ cJSON *report_document(const Report *report, Error *error) {
     cJSON *json = report_json(report, error);
     if (!json) return NULL;
     if (words_add_json(json, report) && searches_add_json(json, report) && timeline_add_json(json, report) &&
-        figures_add_json(json, report))
-        return json;
-    error_memory(error);
+        figures_add_json(json, report)) {
+        if (ops_add_json(json, report, error)) return json;
+    } else {
+        error_memory(error);
+    }
     cJSON_Delete(json);
     return NULL;
 }

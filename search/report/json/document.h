@@ -13,3 +13,6 @@ bool words_add_json(cJSON *to, const Report *report);
 
 /* "figures": every figure of the chip and of the profile, with its source. */
 bool figures_add_json(cJSON *to, const Report *report);
+
+/* "ops" of plan 1: what takes its time on a chip, and a measured kernel of each. It says *error itself. */
+bool ops_add_json(cJSON *to, const Report *report, Error *error);

@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "cost/stage/memory_detail.h"
 #include "search/launch/launcher.h"
+#include "search/report/op_rows.h"
 #include "search/report/text/parts.h"
 
 #include <assert.h>
@@ -18,28 +19,53 @@ static bool finish(const Table *table, TextOut out) {
     return ok;
 }
 
-static bool write_ops(const RankedPlan *ranked, TextOut out) {
-    const Estimate *estimate = &ranked->estimate;
-    fputs("\nOps of the fullest stage on one chip, over one step (without recomputation):\n", out.file);
-    Arena arena = {0};
-    Table table = table_new(&arena, NULL, "op|>forward|>backward|>FLOPs|>bytes|>FLOP/s|bound by");
-    for (int i = 0; i < estimate->part_count; i++) {
-        const EstimatePart *part = &estimate->parts[i];
-        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE], e[NUMBER_TEXT_SIZE];
-        double seconds = part->forward_seconds + part->backward_seconds;
-        bool counts = part->flops > 0 && seconds > 0;
-        const char *cells[] = {part->name,
-                               step_text(part->forward_seconds, a),
-                               step_text(part->backward_seconds, b),
-                               part->flops > 0 ? number_short(part->flops, c) : "-",
-                               number_bytes(part->hbm_bytes, d),
-                               counts ? rate_text(part->flops / seconds, "FLOP", e) : "-",
-                               seconds <= 0         ? "free (fused)"
-                               : part->memory_bound ? "HBM"
-                                                    : "compute"};
-        table_row(&table, cells);
+/* What stands under the ops: what a kernel alone is, and how well the forms know those that are named. */
+static void write_alone(const OpRow *rows, int count, TextOut out) {
+    Prose text = {0};
+    const Kernel *named[KERNEL_OP_COUNT] = {NULL};
+    for (int i = 0; i < count; i++) {
+        const Kernel *kernel = rows[i].kernel;
+        if (!kernel || named[kernel->op]) continue;
+        named[kernel->op] = kernel;
+        prose_item(&text, "; ", "%s by %s (%s, %s; off by %.0f%% in the median)",
+                   kernel->op == KERNEL_MATMUL ? "matmuls" : "attention", kernel->name, kernel->library, kernel->chip,
+                   100 * kernel->median);
     }
-    return finish(&table, out);
+    if (text.used == 0) return;
+    Prose whole = {0};
+    prose_add(
+        &whole,
+        "Kernel alone: the fastest forward of that size as measured by itself, at boost clock and without gaps: %s.",
+        text.text);
+    prose_write(out, "  ", "  ", whole.text);
+}
+
+static bool write_ops(const Request *request, const RankedPlan *ranked, TextOut out, Error *error) {
+    Arena arena = {0};
+    int count = 0;
+    const OpRow *rows = op_rows(request, ranked, &arena, &count, error);
+    if (!rows) return arena_free(&arena), false;
+    fputs("\nOps of the fullest stage on one chip, over one step (without recomputation):\n", out.file);
+    Table table =
+        table_new(&arena, NULL, "op|>forward|>backward|>FLOPs|>bytes|>FLOP/s|>of peak|>kernel alone|bound by");
+    for (int i = 0; i < count; i++) {
+        const EstimatePart *part = rows[i].part;
+        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE], e[NUMBER_TEXT_SIZE];
+        bool counts = rows[i].flops_per_second > 0;
+        table_cell(&table, "%s", part->name);
+        table_cell(&table, "%s", step_text(part->forward_seconds, a));
+        table_cell(&table, "%s", step_text(part->backward_seconds, b));
+        table_cell(&table, "%s", part->flops > 0 ? number_short(part->flops, c) : "-");
+        table_cell(&table, "%s", number_bytes(part->hbm_bytes, d));
+        table_cell(&table, "%s", counts ? rate_text(rows[i].flops_per_second, "FLOP", e) : "-");
+        table_cell(&table, counts ? "%.0f%%" : "-", 100 * rows[i].peak_share);
+        table_cell(&table, "%s", rows[i].kernel ? rate_text(rows[i].kernel_flops_per_second, "FLOP", e) : "-");
+        table_cell(&table, "%s", rows[i].bound_by);
+    }
+    bool ok = table_write_text(&table, "  ", out) || error_memory(error);
+    write_alone(rows, count, out);
+    arena_free(&arena);
+    return ok;
 }
 
 static const char *const GROUP_NAMES[GROUP_COUNT] = {
@@ -282,8 +308,9 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
     write_gap(&report->result, out);
     fputc('\n', out.file);
     bars_write("Step breakdown", request, ranked, out);
-    bool ok = timeline_write(request, ranked, out) && write_ops(ranked, out) && write_groups(ranked, out) &&
-              write_memory(request, ranked, out);
+    if (!timeline_write(request, ranked, out)) return error_memory(error);
+    if (!write_ops(request, ranked, out, error)) return false;
+    bool ok = write_groups(ranked, out) && write_memory(request, ranked, out);
     write_memory_parts(request, ranked, out);
     ok = ok && write_layout(request, ranked, out) && write_effects(request, ranked, out);
 

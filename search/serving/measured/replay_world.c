@@ -24,29 +24,12 @@ static ReplayModel *find_model(ServingReplay *with, const char *name, Error *err
     return made;
 }
 
-const ReplayModel *served_model_noted(ServingReplay *with, const char *name, Error *error) {
-    return find_model(with, name, error);
-}
-
-const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error) {
+const ReplayModel *served_model(ServingReplay *with, const char *name, bool whole, Error *error) {
     ReplayModel *found = find_model(with, name, error);
-    return found && (!found->known || zoo_complete(&found->model, error)) ? found : NULL;
+    return found && (!whole || !found->known || zoo_complete(&found->model, error)) ? found : NULL;
 }
 
-static bool same_name(const char *a, const char *b) {
-    for (; *a || *b; a++, b++)
-        if (*a != *b && !(*a == '_' && *b == '-')) return false;
-    return true;
-}
-
-int served_engine(const char *name) {
-    static const struct {
-        const char *said, *engine;
-    } WORDS[] = {{"vllm-tpu", "vllm"}, {"jetstream-pytorch", "maxtext"}, {"trtllm", "tensorrt-llm"}};
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
-        if (same_name(name, WORDS[i].said)) return engine_named(WORDS[i].engine);
-    return engine_named(name);
-}
+int served_engine(const char *name) { return engine_named(name); }
 
 ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error) {
     const char *chip = run->chip, *name = engine_at(engine)->name;
@@ -82,25 +65,15 @@ ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, co
     return NULL;
 }
 
-/* The words of sources: "fp8(gemm fp8, moe fp8_block)", "fp4(gemm nvfp4, moe nvfp4)", "w8a8". gpt-oss is published in
- * MXFP4 whatever a table calls it. */
 StoredType served_weights(ServingReplay *with, const ServingRun *run) {
-    StoredType published = serving_published_weights(with->profile, run->model, run->model);
-    if (published == STORED_MXFP4 || run->weights[0] == '\0') return published;
-    if (strstr(run->weights, "mxfp4")) return STORED_MXFP4;
-    if (strstr(run->weights, "fp4")) return STORED_NVFP4;
-    if (strstr(run->weights, "fp8")) return STORED_FP8;
-    if (strstr(run->weights, "int8") || strstr(run->weights, "w8a8")) return STORED_INT8;
-    if (strstr(run->weights, "int4")) return STORED_INT4;
-    return STORED_BF16;
+    if (run->weights > 0) return (StoredType)(run->weights - 1);
+    return serving_published_weights(with->profile, run->model, run->model);
 }
 
 /* TensorRT-LLM's own checkpoints of narrow weights have a narrow cache; other engines keep 16 bits unless
  * configured. */
 StoredType served_cache(const ServingRun *run, StoredType weights, int engine) {
-    if (strstr(run->cache, "fp8")) return STORED_FP8;
-    if (strstr(run->cache, "int8")) return STORED_INT8;
-    if (run->cache[0]) return STORED_BF16;
+    if (run->cache > 0) return (StoredType)(run->cache - 1);
     bool narrow = weights == STORED_FP8 || weights == STORED_NVFP4;
     return narrow && strcmp(engine_at(engine)->name, "tensorrt-llm") == 0 ? STORED_FP8 : STORED_BF16;
 }

@@ -32,13 +32,12 @@ static bool says_something(const ServingRun *run) {
 
 double serving_distance(const ServingQuestion *question, const ServingPoint *point, const Model *model,
                         const ServingRun *run) {
-    bool unlabelled = strcmp(run->spec, "unlabelled") == 0;
     double size = steps((double)model_active_parameters(&question->model), (double)model_active_parameters(model));
-    if ((run->spec[0] && strcmp(run->spec, "none") != 0 && !unlabelled) || !says_something(run)) return INFINITY;
+    if (run->not_replayed[0] || !says_something(run)) return INFINITY;
     if (model_has_experts(&question->model) != model_has_experts(model) || size > 3) return INFINITY;
     double away = strcmp(question->model.name, model->name) == 0 ? 0 : 4 + 2 * size;
     away += steps(run->prompt, question->request.prompt) + steps(run->output, question->request.output);
-    away += way_distance(point, run) + (unlabelled ? 1.5 : 0);
+    away += way_distance(point, run) + (run->drafts_unknown ? 1.5 : 0);
     if (served_engine(run->engine) != point->pools[0].on.engine) away += 2;
     return away;
 }
@@ -54,7 +53,7 @@ bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const Serving
         int engine = served_engine(run->engine);
         if (engine < 0) continue;
         const ReplayPlace *place = served_place(with, run, engine, error);
-        const ReplayModel *model = place ? served_model_noted(with, run->model, error) : NULL;
+        const ReplayModel *model = place ? served_model(with, run->model, false, error) : NULL;
         if (!place || !model) return false;
         if (!place->known || !model->known || strcmp(place->chip.name, question->chip.name) != 0) continue;
         double away = serving_distance(question, point, &model->model, run);

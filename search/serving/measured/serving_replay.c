@@ -42,15 +42,12 @@ static bool skip(const Replaying *to, const char *format, ...) {
     return true;
 }
 
-/* InferenceX draws lengths between 80% and 100% of those that its tables list (InferenceX@843c625). */
-static double length_share(const ServingRun *run) { return strstr(run->source, "inferencex") ? 0.9 : 1; }
-
 /* The question of a row but for its machine. False: it was skipped, or *error says why not. */
 static bool ask(Replaying *to) {
     const ServingRun *run = to->run;
     ServingQuestion *question = to->question;
-    if (run->wrong) return skip(to, "%s", run->wrong), false;
-    const ReplayModel *model = served_model(to->with, run->model, to->error);
+    if (run->not_replayed[0]) return skip(to, "%s", run->not_replayed), false;
+    const ReplayModel *model = served_model(to->with, run->model, true, to->error);
     to->engine = served_engine(run->engine);
     if (!model) return false;
     if (!model->known) return skip(to, "the zoo has no model %.60s", run->model), false;
@@ -60,10 +57,9 @@ static bool ask(Replaying *to) {
     if (!to->place->known) return skip(to, "the catalog has no chip %.60s", run->chip), false;
     if (to->place->chip.own_software)
         return skip(to, "%.60s has its vendor's own engines, which are not priced", run->chip), false;
-    to->out->drafts_unknown = strcmp(run->spec, "unlabelled") == 0;
-    if (run->spec[0] && strcmp(run->spec, "none") != 0 && !to->out->drafts_unknown)
-        return skip(to, "speculation is on, or may be: %.40s", run->spec), false;
+    to->out->drafts_unknown = run->drafts_unknown;
     if (!(run->prompt > 0) || !(run->output > 0)) return skip(to, "the lengths of its requests are not fixed"), false;
+    to->out->mixture = model_has_experts(&model->model);
     question->model = model->model;
     question->chip = to->place->chip;
     question->device = to->place->device;
@@ -74,7 +70,8 @@ static bool ask(Replaying *to) {
     question->concurrency = 0;
     question->budgets[0] = BUDGET;
     question->budget_count = 1;
-    question_lengths(question, run->prompt * length_share(run), max_real(1, run->output * length_share(run)));
+    double share = run->length_share > 0 ? run->length_share : 1;
+    question_lengths(question, run->prompt * share, max_real(1, run->output * share));
     question->weights[0] = served_weights(to->with, run);
     question->caches[0] = served_cache(run, question->weights[0], to->engine);
     return true;
@@ -162,8 +159,6 @@ static bool lay_out(Replaying *to, const RunWorker *worker, int64_t workers, Poo
     ServingQuestion *question = to->question;
     int64_t tensor = max_whole(1, worker->tensor), data = max_whole(1, worker->attention_data);
     int64_t pipeline = max_whole(1, worker->pipeline), group = tensor * data, expert = max_whole(1, worker->expert);
-    if (worker->expert == 0 && worker->expert_tensor > 0 && group % worker->expert_tensor == 0)
-        expert = group / worker->expert_tensor;
     if (!model_has_experts(&question->model)) expert = group = 1;
     if (group % expert != 0) return skip(to, "experts %lld ways do not divide its group", (long long)expert), false;
     memset(pool, 0, sizeof *pool);
@@ -232,7 +227,7 @@ static bool price_test(Replaying *to, const Pool *pool) {
                          .prompt = question->request.prompt,
                          .output = question->request.output,
                          .rate = to->run->rate / pool->workers,
-                         .exponential = strcmp(to->run->spread, "exponential") == 0,
+                         .exponential = to->run->exponential,
                          .clients = to->run->concurrency / pool->workers,
                          .slots = min_real(question->profiles[to->engine].start_sequences, (double)pool->room),
                          .budget = min_real(question->profiles[to->engine].start_tokens, BUDGET)};
@@ -421,8 +416,7 @@ static bool price(Replaying *to) {
     if (served_at_once(run) && !without_end) return price_offline(to, pool);
     if (strcmp(run->mode, "static-batch") == 0) return price_static(to, pool);
     if (strcmp(run->mode, "open-loop") == 0) return price_open(to, pool);
-    if (strcmp(run->mode, "prefill-only") == 0) return price_prompts(to, pool);
-    return skip(to, "its mode is %.40s, which has no fixed load", run->mode);
+    return price_prompts(to, pool);
 }
 
 bool served_at_once(const ServingRun *run) {

@@ -25,6 +25,7 @@ typedef struct {
     char layout[SERVING_LAYOUT_SIZE];  /* "tensor=4 attention_data=2" */
     ServingFigures measured, predicted;
     double resident;     /* sequences in flight of all workers, as memory allows */
+    bool mixture;        /* the model has experts */
     bool drafts_unknown; /* drafts may have been on, which the row does not say: replayed without, and in no total */
 } ServingOutcome;
 
@@ -86,10 +87,9 @@ typedef struct ReplayPlace {
     struct ReplayPlace *next;
 } ReplayPlace;
 
-/* NULL with an error alone; `known` false: the zoo, or the catalog, has none of this name. */
-/* The first gives what finds a model alone (zoo_names), and its active parameters. */
-const ReplayModel *served_model_noted(ServingReplay *with, const char *name, Error *error);
-const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error);
+/* NULL with an error alone; `known` false: the zoo, or the catalog, has none of this name. A model that is not needed
+ * whole has what finds it (zoo_names), and its active parameters. */
+const ReplayModel *served_model(ServingReplay *with, const char *name, bool whole, Error *error);
 ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error);
 
 int served_engine(const char *name); /* -1: none of the engines that are priced */

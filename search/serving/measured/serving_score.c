@@ -55,7 +55,7 @@ typedef struct {
 } Scoring;
 
 static const char *kind_of(const ServingOutcome *outcome) {
-    bool mixture = strcmp(outcome->run->arch, "moe") == 0, pools = strcmp(outcome->run->mode, "disagg") == 0;
+    bool mixture = outcome->mixture, pools = strcmp(outcome->run->mode, "disagg") == 0;
     if (outcome->drafts_unknown) return pools ? "two pools, drafts?" : "mixture, drafts?";
     if (pools) return "two pools";
     if (served_at_once(outcome->run)) return mixture ? "mixture, all at once" : "dense, all at once";
@@ -64,8 +64,8 @@ static const char *kind_of(const ServingOutcome *outcome) {
 
 static const char *name_of(const ServingOutcome *outcome, ServedBy by) {
     const ServingRun *run = outcome->run;
-    const char *names[SERVED_BY_COUNT] = {kind_of(outcome), run->mode,  run->source,    run->chip,
-                                          run->engine,      run->model, outcome->layout};
+    const char *names[SERVED_BY_COUNT] = {kind_of(outcome), run->mode,  run->family,    run->chip,
+                                          run->framework,   run->model, outcome->layout};
     return names[by];
 }
 
@@ -148,9 +148,10 @@ static const double APART = 1.05, NEAR = 1.05;
 /* Whether two rows serve the same load, so that a planner could have chosen between them. */
 static bool same_load(const ServingOutcome *a, const ServingOutcome *b) {
     const ServingRun *x = a->run, *y = b->run;
-    return x->prompt == y->prompt && x->output == y->output && strcmp(x->source, y->source) == 0 &&
-           strcmp(x->model, y->model) == 0 && strcmp(x->chip, y->chip) == 0 && strcmp(x->engine, y->engine) == 0 &&
-           strcmp(x->weights, y->weights) == 0 && strcmp(x->mode, y->mode) == 0 && strcmp(x->version, y->version) == 0;
+    return x->prompt == y->prompt && x->output == y->output && strcmp(x->family, y->family) == 0 &&
+           strcmp(x->model, y->model) == 0 && strcmp(x->chip, y->chip) == 0 &&
+           strcmp(x->framework, y->framework) == 0 && x->weights == y->weights && strcmp(x->variant, y->variant) == 0 &&
+           strcmp(x->mode, y->mode) == 0 && strcmp(x->version, y->version) == 0;
 }
 
 /* Chip-seconds of an output token. InferenceX rows have no rate: the clients and both times give it (Little). */

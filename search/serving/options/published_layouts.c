@@ -28,8 +28,8 @@ static bool is_asked(const ServingQuestion *question, const ServingRun *run) {
 static ServingRun run_of(const ServingQuestion *question, const ServingRun *published) {
     ServingRun run = *published;
     run.chip = question->chip.name;
-    run.weights = stored_name(question->weights[0]);
-    run.cache = stored_name(question->caches[0]);
+    run.weights = 1 + (int)question->weights[0];
+    run.cache = 1 + (int)question->caches[0];
     run.prompt = question->request.prompt;
     run.output = question->request.output;
     return run;
@@ -81,7 +81,7 @@ static bool add(Served *served, ServingReplay *with, const ServingRun *run, Aren
     ServingPublished *one = &report->published[report->published_count++];
     say_pool(&run->prefill, prompts, sizeof prompts);
     say_pool(&run->decode, decode, sizeof decode);
-    *one = (ServingPublished){.id = run->id, .source = run->source, .chips = run->chips};
+    *one = (ServingPublished){.id = run->id, .source = run->family, .chips = run->chips};
     one->engine = engine_at(engine_named(run->engine))->title;
     one->layout = arena_format(arena, "%s + %s", prompts, decode);
     if (!one->layout) return error_memory(error);
@@ -94,7 +94,7 @@ static bool add_all(Served *served, const char *path, Arena *arena, Error *error
     ServingReplay with = {.arena = arena};
     cJSON *profile = serving_profile_open(served->request.profile, arena, &with.where, error);
     with.profile = profile;
-    bool ok = profile && serving_runs_load(path, NULL, arena, &runs, error);
+    bool ok = profile && serving_runs_read(path, NULL, arena, &runs, error);
     for (int64_t i = 0; ok && i < runs.count; i++)
         if (is_asked(&served->request.question, &runs.runs[i])) ok = add(served, &with, &runs.runs[i], arena, error);
     cJSON_Delete(profile);
@@ -105,7 +105,7 @@ bool served_add_published(Served *served, Arena *arena, Error *error) {
     Error missing = {0};
     const ServingQuestion *question = &served->request.question;
     const char *folder = file_data_folder("cost/serving/published", arena, &missing);
-    const char *path = folder ? arena_format(arena, "%s/layouts.tsv", folder) : NULL;
+    const char *path = folder ? arena_format(arena, "%s/layouts.jsonl", folder) : NULL;
     bool two = question->modes >> SERVE_DISAGGREGATED & 1 && question->requirement_count == 0;
     bool other_load = question->speculation.drafts > 0 || question->request.cached > 0 || question->rate > 0;
     if (error_of_machine(&missing)) return *error = missing, false;

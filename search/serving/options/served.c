@@ -93,7 +93,7 @@ static bool find(Served *served, const char *path, Arena *arena, ServingOutcome 
     ServingReplay with = {.arena = arena};
     cJSON *profile = serving_profile_open(served->request.profile, arena, &with.where, error);
     with.profile = profile;
-    bool ok = profile && serving_runs_load(path, NULL, arena, &runs, error) &&
+    bool ok = profile && serving_runs_read(path, served->request.question.chip.name, arena, &runs, error) &&
               serving_nearest(&with, &runs, &served->request.question, &served->answer.best, outcome, error);
     cJSON_Delete(profile);
     return ok;
@@ -103,7 +103,7 @@ bool served_add_nearest(Served *served, Arena *arena, Error *error) {
     Error missing = {0};
     ServingOutcome outcome;
     const char *folder = file_data_folder("cost/measured/data", arena, &missing);
-    const char *path = folder ? arena_format(arena, "%s/serving.tsv", folder) : NULL;
+    const char *path = folder ? arena_format(arena, "%s/serving.jsonl", folder) : NULL;
     bool measured = strcmp(served->request.profile, "ideal") != 0 && strcmp(served->request.profile, "book") != 0;
     if (!served->answer.has_best || served->answer.best.mode == SERVE_PREFILL || !measured) return true;
     if (error_of_machine(&missing)) return *error = missing, false;
@@ -112,9 +112,9 @@ bool served_add_nearest(Served *served, Arena *arena, Error *error) {
     if (!outcome.run) return true;
     const ServingRun *run = outcome.run;
     served->report.nearest = (ServingNearest){.id = run->id,
-                                              .source = run->source,
+                                              .source = run->family,
                                               .model = run->model,
-                                              .engine = run->engine,
+                                              .engine = run->framework,
                                               .layout = arena_text(arena, outcome.layout),
                                               .chips = run->chips,
                                               .prompt = run->prompt,

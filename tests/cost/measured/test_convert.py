@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The words of sources, as cost/measured/lab/convert.py reads them: SHARDOPT_PROGRAM names the program."""
+import collections
 import os
 import sys
 import unittest
@@ -10,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "cost/measured/lab"))
 import convert  # noqa: E402
 import convert_rl  # noqa: E402
+import convert_serving  # noqa: E402
 import tables  # noqa: E402
 
 PROGRAM = tables.Program(os.environ.get("SHARDOPT_PROGRAM", str(ROOT / "build/shardopt")))
@@ -292,6 +294,45 @@ class Software(unittest.TestCase):
                                 ("10.1", False), ("1.99", False), ("", False), ("new", False), ("02", True),
                                 ("2-3", True), ("99999999999999999999", False)):
             self.assertEqual(tables.match_holds(match, "the core", version, "", "", chip), inside, version)
+
+
+class Serving(unittest.TestCase):
+    ROW = {"id": "s-1", "source": "page", "model": "llama3.1-70b", "chip": "h100", "chips": "8", "engine": "vllm", "mode": "closed-loop",
+           "tp": "8", "isl": "1024", "osl": "128", "concurrency": "8", "spec": "none"}
+
+    def line(self, **cells):
+        return convert_serving.line_of(collections.defaultdict(str, {**self.ROW, **cells}), PROGRAM)
+
+    def test_types(self):
+        for engine, model, weights, cache, precision, kv_dtype in (
+                ("vllm", "llama3.1-70b", "", "", "bf16", "bf16"), ("vllm", "deepseek-v3", "", "", "fp8", "bf16"),
+                ("sglang", "llama3.1-70b", "fp8(gemm fp8, moe fp8_block)", "", "fp8", "bf16"),
+                ("tensorrt-llm", "llama3.1-70b", "fp4(gemm nvfp4)", "", "nvfp4", "fp8"),
+                ("tensorrt-llm", "llama3.1-70b", "fp16", "", "bf16", "bf16"), ("trtllm", "gpt-oss-120b", "fp4", "fp16", "mxfp4", "bf16"),
+                ("vllm", "llama3.1-70b", "w8a8", "int8", "int8", "int8"), ("vllm", "llama3.1-70b", "mxfp4", "fp8", "mxfp4", "fp8")):
+            request = self.line(engine=engine, model=model, prec_w=weights, prec_kv=cache)["request"]
+            self.assertEqual((request["precision"], request["kv_dtype"]), (precision, kv_dtype), (engine, model, weights))
+
+    def test_layouts(self):
+        self.assertEqual(self.line(ep="0", moe_tp="2")["plan"], {"tensor": 8, "expert": 4})
+        self.assertEqual(self.line(dp="2", pp="1", ep="8", moe_tp="2")["plan"], {"workers": 2, "tensor": 8, "pipeline": 1, "expert": 8})
+        two = self.line(mode="disagg", prefill_workers="3", prefill_tp="1", decode_attn_dp="8", decode_ep="0")
+        self.assertEqual(two["plan"], {"prefill": {"workers": 3, "tensor": 1}, "decode": {"attention_data": 8}})
+
+    def test_loads_and_figures(self):
+        line = self.line(source="inferencex-db", spread="exponential", request_rate="inf", spec="unlabelled", tpot_ms="7.3", e2e_s="9.5")
+        request = line["request"]
+        self.assertEqual((request["length_share"], request["exponential_answers"], request["drafts_unknown"]), (0.9, True, True))
+        self.assertNotIn("rate", request)
+        self.assertEqual(line["measured"], {"tpot_seconds": 0.0073, "request_seconds": 9.5})
+        self.assertEqual(self.line(chip="v6e", engine="vllm-tpu")["request"]["chip"], "tpu-v6e")
+        self.assertEqual(self.line(engine="vllm-tpu")["framework"], "vllm-tpu")
+
+    def test_rows_that_are_no_request(self):
+        for cells, why in (({"engine": "mindie"}, "engines"), ({"spec": "yes: eagle"}, "speculation"), ({"osl": ""}, "lengths"),
+                           ({"mode": "mlperf-server"}, "no fixed load"), ({"chip": "gtx-1080"}, "no chip")):
+            self.assertIn(why, self.line(**cells)["not_replayed"])
+        self.assertNotIn("not_replayed", self.line())
 
 
 if __name__ == "__main__":

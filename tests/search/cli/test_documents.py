@@ -242,7 +242,7 @@ class FromConfig(Case):
 class ServingGate(Case):
     def test_accuracy_gets_no_worse_unnoticed(self):
         """What docs/accuracy.md says of serving."""
-        summary = self.report(f"validate {DATA}/serving.tsv")["summary"]
+        summary = self.report(f"validate {DATA}/serving.jsonl")["summary"]
         for group, figure, most in (
                 ("kind.dense", "tpot.median", 0.07), ("kind.dense", "tpot.p90", 0.25), ("kind.dense", "ttft.median", 0.16),
                 ("kind.mixture", "tpot.median", 0.12), ("kind.mixture", "ttft.median", 0.26),

@@ -123,7 +123,7 @@ Test(report, explain_has_every_part) {
         ("Plan: data=2 fsdp=32 sequence=1 tensor=4 expert=1 pipeline=3; 8 microbatches of 1 sequence, schedule "
          "interleaved"),
         "4.10 s if all communication overlaps, 6.00 s if none does",
-        "qkv projection  870.0 ms   1.750 s  1.00 P  1.00 TB  382 TFLOP/s  compute", /* 1e15 / 2.62 s */
+        "qkv projection  870.0 ms   1.750 s  1.00 P  1.00 TB  382 TFLOP/s      95%", /* 1e15 / 2.62 s, of 4e14 */
         "tensor: activations",
         "4 of x (a line)",
         "> last stage, at the logits",

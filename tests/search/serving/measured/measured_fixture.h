@@ -8,16 +8,16 @@
 
 /* A row of one load: every text is there, nothing of it varies. */
 static inline ServingRun measured_run(void) {
-    return (ServingRun){.source = "source",
+    return (ServingRun){.family = "source",
                         .group = "group",
                         .model = "model",
-                        .arch = "dense",
                         .chip = "chip",
                         .engine = "vllm",
-                        .weights = "bf16",
+                        .framework = "vllm",
+                        .variant = "",
+                        .not_replayed = "",
                         .mode = "closed-loop",
                         .version = "1",
-                        .spec = "",
                         .chips = 1,
                         .prompt = 1000,
                         .output = 101,

@@ -14,9 +14,7 @@ static Arena arena;
 static ServingRuns read(const char *text, const char *facts) {
     ServingRuns runs = {0};
     Error error = {0};
-    char *table = bench_report_table("r.json", text, facts, &arena, &error);
-    cr_assert(table, "%s: %s", error.where, error.text);
-    cr_assert(serving_runs_read("r.json", table, strlen(table), &arena, &runs, &error), "%s", error.text);
+    cr_assert(bench_report_read("r.json", text, facts, &arena, &runs, &error), "%s: %s", error.where, error.text);
     return runs;
 }
 
@@ -34,7 +32,7 @@ Test(bench_report, vllm_with_what_emit_gave_it) {
     cr_assert_eq(runs.count, 1);
     cr_expect_str_eq(run->model, "llama3.1-70b");
     cr_expect_str_eq(run->engine, "vllm");
-    cr_expect_str_eq(run->weights, "fp8");
+    cr_expect_eq(run->weights, 1 + STORED_FP8);
     cr_expect_str_eq(run->mode, "closed-loop");
     cr_expect_eq(run->worker.tensor, 4);
     cr_expect_eq(run->worker.workers, 2);
@@ -50,7 +48,7 @@ Test(bench_report, vllm_with_what_emit_gave_it) {
 /* Two lines, of which the second has another load; its server says how it was cut: 8 ranks, 2 groups that attend. */
 Test(bench_report, sglang_says_how_it_was_cut) {
     ServingRuns runs =
-        read("{\"tag\": \"chip=h100 prec_w=bf16\", \"request_rate\": Infinity, \"max_concurrency\": 8, "
+        read("{\"tag\": \"chip=h100 moe_tp=1 prec_w=bf16\", \"request_rate\": Infinity, \"max_concurrency\": 8, "
              "\"server_info\": {\"model_path\": \"a/llama3.1-70b\", \"tp_size\": 8, \"attn_dp_size\": 2, "
              "\"ep_size\": 8, \"kv_cache_dtype\": \"fp8_e4m3\"}, " MEASURED "}\n"
              "{\"tag\": null, \"request_rate\": 3.5, \"max_concurrency\": null, \"server_info\": "
@@ -60,7 +58,7 @@ Test(bench_report, sglang_says_how_it_was_cut) {
     cr_expect_eq(runs.runs[0].worker.tensor, 4);
     cr_expect_eq(runs.runs[0].worker.attention_data, 2);
     cr_expect_eq(runs.runs[0].worker.expert, 8);
-    cr_expect_str_eq(runs.runs[0].cache, "fp8");
+    cr_expect_eq(runs.runs[0].cache, 1 + STORED_FP8);
     cr_expect_str_eq(runs.runs[0].engine, "sglang");
     cr_expect_str_eq(runs.runs[1].mode, "open-loop");
     cr_expect_eq(runs.runs[1].rate, 3.5);
@@ -94,22 +92,28 @@ Test(bench_report, what_is_missing_is_asked_for) {
         {"cut off", "{\"engine\": \"vllm\", ", NULL, "was it written to its end?"},
         {"cut off behind the first", "{\"engine\": \"vllm\", \"model_id\": \"m\", " MEASURED "}\n{\"a", "chip=h100",
          "report 2 is no JSON"},
+        {"a fact", "{" MEASURED "}", "chip=h100 tpp=4", "\"tpp\" is no fact"},
+        {"a type", "{\"model_id\": \"m\", " MEASURED "}", "chip=h100 engine=vllm prec_w=w8", "\"w8\" is none of bf16"},
+        {"a degree", "{\"model_id\": \"m\", " MEASURED "}", "chip=h100 engine=vllm tp=x", "tensor: give a number"},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Error error = {0};
-        cr_expect_null(bench_report_table("r.json", ROWS[i].text, ROWS[i].facts, &arena, &error), "%s", ROWS[i].name);
+        ServingRuns runs;
+        cr_expect_not(bench_report_read("r.json", ROWS[i].text, ROWS[i].facts, &arena, &runs, &error), "%s",
+                      ROWS[i].name);
         char all[1024];
         snprintf(all, sizeof all, "%s: %s", error.where, error.text);
         cr_expect(strstr(all, ROWS[i].says), "%s: %s", ROWS[i].name, all);
     }
 }
 
-/* A tab or a new line in a text would be a cell or a row of its own. */
-Test(bench_report, texts_stay_in_their_cells) {
-    ServingRuns runs =
-        read("{\"engine\": \"vllm\", \"model\": \"a\\tb\\nc\", \"model_id\": \"x/fits\", " MEASURED "}", "chip=h100");
-    cr_assert_eq(runs.count, 1);
-    cr_expect_str_eq(runs.runs[0].model, "fits");
+/* Scripts of `emit` say the ways of both pools, and once more those of the second. */
+Test(bench_report, two_pools) {
+    ServingRuns runs = read("{" MEASURED "}", "model=m chip=h100 engine=vllm mode=disagg tp=4 moe_tp=1 prefill_tp=2 "
+                                              "prefill_workers=3 decode_tp=4 decode_ep=4 decode_workers=5");
+    cr_expect_str_eq(runs.runs[0].mode, "disagg");
+    cr_expect(runs.runs[0].prefill.tensor == 2 && runs.runs[0].prefill.workers == 3);
+    cr_expect(runs.runs[0].decode.tensor == 4 && runs.runs[0].decode.expert == 4 && runs.runs[0].decode.workers == 5);
 }
 
 /* ---- planted figures ---- */

@@ -48,12 +48,11 @@ Test(serving_nearest, steps) {
     run.engine = "sglang";
     cr_expect_float_eq(distance(), 2, 1e-12, "another engine");
     make();
-    run.spec = "unlabelled";
+    run.drafts_unknown = true;
     cr_expect_float_eq(distance(), 1.5, 1e-12, "drafts, perhaps");
-    run.spec = "none";
-    cr_expect_eq(distance(), 0);
-    run.spec = "mtp";
-    cr_expect(isinf(distance()), "drafts");
+    make();
+    run.not_replayed = "speculation is on";
+    cr_expect(isinf(distance()), "no request");
     make();
     run.mode = "disagg";
     cr_expect_float_eq(distance(), 1, 1e-12, "two pools for one");

@@ -22,7 +22,7 @@ static void make(void) {
     }
     outcomes[0].measured.ttft_seconds = 1, outcomes[0].predicted.ttft_seconds = 0.5;
     outcomes[3].measured.tokens_per_second = 100, outcomes[3].predicted.tokens_per_second = 150;
-    runs[3].arch = "moe", runs[3].mode = "offline-max";
+    outcomes[3].mixture = true, runs[3].mode = "offline-max";
     runs[4].mode = "disagg";
     outcomes[4].drafts_unknown = true;
     snprintf(outcomes[5].skipped, sizeof outcomes[5].skipped, "why");
@@ -142,13 +142,14 @@ Test(serving_order, other_clients) {
 
 /* Whatever else differs is another load: nothing to choose. */
 Test(serving_order, other_loads) {
-    for (int part = 0; part < 9; part++) {
+    for (int part = 0; part < 10; part++) {
         two_layouts();
-        const char **texts[] = {&ways[1].source,  &ways[1].model, &ways[1].chip,   &ways[1].engine,
-                                &ways[1].weights, &ways[1].mode,  &ways[1].version};
+        const char **texts[] = {&ways[1].family,  &ways[1].model, &ways[1].chip,   &ways[1].framework,
+                                &ways[1].variant, &ways[1].mode,  &ways[1].version};
         if (part < (int)COUNT_OF(texts)) *texts[part] = "another";
         if (part == 7) ways[1].prompt++;
         if (part == 8) ways[1].output++;
+        if (part == 9) ways[1].weights++;
         ServingOrder order = order_of(2);
         cr_expect(order.pairs == 0 && order.best == 0 && order.limits == 0 && isnan(order.tau_tpot), "%d", part);
     }
