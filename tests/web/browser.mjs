@@ -177,6 +177,8 @@ async function whatIfSlider(tab) {
 async function reports() {
     for (const [hash, name] of [[QUESTIONS[0], 'training'], [QUESTIONS[4], 'mixture'], [QUESTIONS[7], 'serving'], [QUESTIONS[9], 'rl'], [QUESTIONS[5], 'fine-tuning']]) {
         const tab = await open(hash);
+        const drawn = await tab.locator('#shown figure.picture').count();
+        expect(drawn >= 4, `${name}: ${drawn} pictures`);
         for (const check of [inspect, inspectPictures, inspectTables]) for (const flaw of await tab.evaluate(check)) expect(false, `${name}: ${flaw}`);
         await drive(tab, name, expect);
         await tab.setViewportSize({ width: 390, height: 800 });
