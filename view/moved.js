@@ -29,8 +29,8 @@ function movedSum(d, key, id, heading, unit) {
   const sorted = rows.slice().sort((x, y) => Math.abs(y.b - y.a) - Math.abs(x.b - x.a)), most = sorted[0], change = changeOf(sum('a'), sum('b'));
   const paint = (row, i) => key === 'memory_bytes' && HELD.find(([, held]) => held === row.key + '_bytes' && d.memory_bytes.kv)?.[2] || paintOf(KERNELS[row.key]?.[1] ?? row.key, i);
   return section(id, heading, paragraph(`A's ${say(unit, sum('a'))} become ${say(unit, sum('b'))} in B${change === null ? '' : `, ${say('change', change)}`}${most.a !== most.b ? `; what moves most is ${most.name}, ${signed(unit)(most.b - most.a)}` : ''}.`),
-    figure(heading, bars(['a', 'b'].map(of => ({ label: label(of), parts: rows.map((row, i) => [row.name, row[of], paint(row, i)]) })), unit)),
-    figure('What B has more or less of than A', tornado(sorted.filter(row => row.a !== row.b).map(row => ({ label: row.name, sides: [['in B', row.b - row.a, paint(row, rows.indexOf(row)), row.a > 0 ? `× ${digits(row.b / row.a, 3)}` : 'none in A']] })), [], signed(unit)),
+    pictures(id + '-data', [[heading, bars(['a', 'b'].map(of => ({ label: label(of), parts: rows.map((row, i) => [row.name, row[of], paint(row, i)]) })), unit)],
+      ['What B has more or less of than A', tornado(sorted.filter(row => Math.abs(row.b - row.a) > 1e-9 * sum('a')).map(row => ({ label: row.name, sides: [['in B', row.b - row.a, paint(row, rows.indexOf(row)), row.a > 0 ? `× ${digits(row.b / row.a, 3)}` : 'none in A']] })), [], signed(unit))]],
       table(heading, [['part', 'name'], ['A', 'a', unit], ['B', 'b', unit], ['difference', row => signed(unit)(row.b - row.a)], ['B / A', row => row.a > 0 ? row.b / row.a : null, 'number']], [...rows, { name: 'all', a: sum('a'), b: sum('b') }])));
 }
 function movedPlans(d) {

@@ -91,8 +91,15 @@ function section(id, heading, ...body) {
   return body.length ? el('section', { id, 'aria-labelledby': id + '-h', tabindex: '-1' }, el('h2', { id: id + '-h' }, heading), body) : null;
 }
 // A picture with its figures as a table, for who does not see it.
-const figure = (name, picture, data) => picture ? el('figure', { class: 'picture' }, el('figcaption', { class: 'name' }, name), picture,
-  data ? el('details', { class: 'data' }, el('summary', {}, 'The figures as a table'), data) : '') : '';
+const dataOf = data => el('details', { class: 'data' }, el('summary', {}, 'The figures as a table'), data);
+const figure = (name, picture, data) => picture ? el('figure', { class: 'picture' }, el('figcaption', { class: 'name' }, name), picture, data ? dataOf(data) : '') : '';
+// Pictures that share a table.
+function pictures(id, all, data) {
+  const made = all.map(([name, picture]) => figure(name, picture)).filter(one => one), details = dataOf(data);
+  details.id = id;
+  for (const one of made) one.setAttribute('aria-details', id);
+  return made.length ? [...made, details] : '';
+}
 
 // What the pointer or the keyboard is on, in words.
 const tip = {
@@ -107,12 +114,38 @@ const tip = {
   },
   hide() { if (this.box) this.box.hidden = true; },
 };
+let walks = false; // a picture that scrolls beneath the pointer is not pointed at
+document.addEventListener('pointermove', () => { walks = false; });
 document.addEventListener('pointerover', event => {
+  if (walks) return;
   const on = event.target.closest?.('[data-tip]');
   if (on) tip.show(on.dataset.tip, event.clientX, event.clientY);
   else if (!event.target.closest?.('.plot, canvas')) tip.hide();
 });
-document.addEventListener('keydown', event => { if (event.key === 'Escape') tip.hide(); });
+// A picture that has the focus: arrows go from part to part.
+const WALKED = { tabindex: '0', 'data-walk': '' };
+const atIn = new WeakMap();
+function walkTo(picture, i) {
+  const all = [...picture.querySelectorAll('[data-tip]')], to = all[i];
+  all[atIn.get(picture)]?.classList.remove('at');
+  atIn.set(picture, to ? i : undefined);
+  if (!to) { tip.hide(); return; }
+  walks = true;
+  to.classList.add('at');
+  to.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const edge = to.getBoundingClientRect();
+  tip.show(to.dataset.tip, edge.left, edge.bottom - 8);
+}
+document.addEventListener('keydown', event => {
+  const picture = event.target.closest?.('[data-walk]');
+  if (event.key === 'Escape') picture ? walkTo(picture) : tip.hide();
+  if (picture !== event.target || !picture) return;
+  const count = picture.querySelectorAll('[data-tip]').length, now = atIn.get(picture), to = { ArrowRight: now === undefined ? 0 : now + 1, ArrowLeft: (now ?? 0) - 1, Home: 0, End: count - 1 }[event.key];
+  if (to === undefined || count === 0) return;
+  walkTo(picture, (to + count) % count);
+  event.preventDefault();
+});
+document.addEventListener('focusout', event => { if (event.target.matches?.('[data-walk]')) walkTo(event.target); });
 
 // ---- tiles ----
 
@@ -148,7 +181,7 @@ function table(caption, columns, rows, options = {}) {
     const known = all.filter(one => value(one, column) !== null).sort((a, b) => compare(value(a, column), value(b, column)) * (down ? -1 : 1));
     show([...known, ...all.filter(one => value(one, column) === null)]);
   } }, column.heading)));
-  const made = el('table', { class: all.length > 40 ? 'many' : null }, el('caption', {}, caption), el('thead', {}, el('tr', {}, heads)), body);
+  const made = el('table', { class: all.length > 40 ? 'many' : null }, el('caption', {}, el('span', {}, caption)), el('thead', {}, el('tr', {}, heads)), body);
   const wide = el('div', { class: 'wide', ...region('Table: ' + caption) }, made);
   if (all.length <= ROWS_FILTERED) return wide;
   const count = el('output'), field = el('input', { type: 'search', oninput: () => {

@@ -7,6 +7,7 @@ const PAINT_OF = { weights: 'fsdp', parameters: 'matmul', gradients: 'tensor', a
   attention_data: 'expert', cache: 'attention', exposed: 'waits', idle: 'bubble', low: 'tensor', high: 'attention' };
 const paintOf = (name, i) => PAINTS.includes(name) ? name : PAINT_OF[name] ?? PAINTS[(i ?? 13) % PAINTS.length];
 const swatch = paint => el('i', { class: 'swatch paint-' + paint, 'aria-hidden': 'true' });
+const walked = name => ({ ...WALKED, role: 'group', 'aria-label': `${name}: arrows go from part to part` });
 const legend = all => el('ul', { class: 'legend' }, all.map(([paint, name]) => el('li', {}, swatch(paint), name)));
 
 // Parts of wholes, a bar each: [{label, parts: [[name, value, paint, tip]], limit, likely: [low, high], rest}]. `share`: the
@@ -18,15 +19,17 @@ function bars(rows, unit, options = {}) {
   const most = Math.max(...rows.map(row => Math.max(sum(row), row.limit ?? 0, row.likely?.[1] ?? 0)));
   const share = value => (100 * value / most).toFixed(3) + '%', named = new Map();
   const mark = (at, name, kind) => el('b', { class: kind, 'data-tip': name, style: { left: share(at) } });
-  const made = rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label), el('div', { class: 'bar' },
-    row.parts.filter(([, value]) => value > 0).map(([name, value, paint, more]) => {
+  const tipOf = (row, name, value, more) => options.legend === false ? name : `${name}: ${say(unit, value)}, ${say('share', value / sum(row))}${more ? '; ' + more : ''}`;
+  const partsOf = row => row.parts.filter(([, value]) => value > 0), said = row => partsOf(row).map(([name, value, , more]) => tipOf(row, name, value, more)).concat(row.limit ? 'limit: ' + say(unit, row.limit) : []).join('; ');
+  const made = rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label), el('div', { class: 'bar', role: 'img', 'aria-label': row.label, 'aria-description': said(row) },
+    partsOf(row).map(([name, value, paint, more]) => {
       named.set(name, paint);
-      return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': options.legend === false ? name : `${name}: ${say(unit, value)}, ${say('share', value / sum(row))}${more ? '; ' + more : ''}` });
+      return el('i', { class: 'paint-' + paint, style: { width: share(value) }, 'data-tip': tipOf(row, name, value, more) });
     }),
     row.limit ? mark(row.limit, 'limit: ' + say(unit, row.limit), 'limit') : '',
-    row.likely ? el('b', { class: 'likely', 'data-tip': `likely ${say(unit, row.likely[0])} to ${say(unit, row.likely[1])}`, style: { left: share(row.likely[0]), width: share(row.likely[1] - row.likely[0]) } }) : ''),
+    row.likely && row.likely[1] > row.likely[0] ? el('b', { class: 'likely', 'data-tip': `likely ${say(unit, row.likely[0])} to ${say(unit, row.likely[1])}`, style: { left: share(row.likely[0]), width: share(row.likely[1] - row.likely[0]) } }) : ''),
   el('span', { class: 'sum' }, row.limit && options.limits ? `${say(unit, sum(row))} of ${say(unit, row.limit)}` : say(unit, sum(row)))));
-  return el('div', { class: 'bars' }, made, options.legend === false ? '' : legend([...named].map(([name, paint]) => [paint, name])));
+  return el('div', { class: 'bars', ...walked('Bars') }, made, options.legend === false ? '' : legend([...named].map(([name, paint]) => [paint, name])));
 }
 
 // Changes to both sides of nothing, a row each: [{label, sides: [[name, value, paint, tip]], mark}], the largest first.
@@ -34,7 +37,7 @@ function tornado(rows, ends, text = x => say('change', x)) {
   if (!rows.length) return '';
   const all = rows.flatMap(row => row.sides.map(([, value]) => value)), low = Math.min(0, ...all), high = Math.max(0, ...all), span = high - low || 1;
   const x = value => (100 * (value - low) / span).toFixed(3) + '%';
-  return el('div', { class: 'bars tornado' }, rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label),
+  return el('div', { class: 'bars tornado', ...walked('Changes') }, rows.map(row => el('div', { class: 'row' }, el('span', { class: 'label' }, row.label),
     el('div', { class: 'bar' }, el('b', { class: 'zero', style: { left: x(0) } }), row.sides.map(([name, value, paint, more], side) => el('i', {
       class: 'paint-' + paint, style: { left: x(Math.min(0, value)), width: `max(1px, ${(100 * Math.abs(value) / span).toFixed(3)}%)`, top: side * 50 + '%', height: 100 / row.sides.length + '%' },
       'data-tip': `${row.label} ${name}: ${text(value)}${more ? ', ' + more : ''}` }))),
@@ -49,6 +52,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => redr
 let resizing = 0;
 addEventListener('resize', () => { clearTimeout(resizing); resizing = setTimeout(() => redraws.forEach(draw => draw()), 100); });
 const MARKS = [0, 4, 3, 45, 5, 6]; // corners: a disc, a square, a triangle, a diamond ...
+const markOf = s => (s + Math.floor(s / 6)) % MARKS.length; // with the colour, 36 of them
 
 function shape(context, corners, x, y, r) {
   context.beginPath();
@@ -60,6 +64,12 @@ function shape(context, corners, x, y, r) {
   context.closePath();
   context.fill();
   context.stroke();
+}
+
+// Ticks of a logarithmic axis, at most so many where there is a choice.
+function decades(low, high, most) {
+  const of = steps => Array.from({ length: Math.ceil(Math.log10(high / low)) + 2 }, (_, i) => steps.map(step => step * 10 ** (Math.floor(Math.log10(low)) + i))).flat().filter(value => value >= low && value <= high);
+  return [[1, 2, 5], [1, 3], [1]].map(of).find(all => all.length <= most) ?? of([1]);
 }
 
 // series: [{name, points: [{x, y, tip, small}], line: true, step: true}]; a line `through` leaves out small points, one that is `still` only
@@ -109,8 +119,12 @@ function plot(series, options) {
   });
   const axis = (scale, of, side) => ({ scale, side, label: of.name, labelSize: 18, labelFont: '12px system-ui', font: '12px system-ui', stroke: css('--ink'), grid: { stroke: css('--rule'), width: 1 }, ticks: { stroke: css('--rule') },
     size: side === 3 ? 72 : 34, values: (_, all) => all.map(value => value === null ? '' : tick(of.unit, value)),
-    ...(of.log && options.ticks && side === 2 ? { splits: () => [...new Set(points.map(p => p.x))], filter: (_, all) => all } : {}) });
-  const range = of => (_, low, high) => of.log ? [low / 1.25, high * 1.25] : [of.zero ? 0 : low - 0.06 * (high - low || Math.abs(high) || 1), high + 0.06 * (high - low || Math.abs(high) || 1)];
+    ...(of.log ? { splits: (u, _, low, high) => options.ticks && side === 2 ? [...new Set(points.map(p => p.x))] : decades(low, high, side === 2 ? u.width / 56 : 12), filter: (_, all) => all } : {}) });
+  // Of all points, those too that no line joins.
+  const range = (of, key) => () => {
+    const all = points.map(point => point[key]), low = Math.min(...all), high = Math.max(...all), edge = 0.06 * (high - low || Math.abs(high) || 1);
+    return of.log ? [low / 1.25, high * 1.25] : [of.zero ? 0 : low - edge, high + edge];
+  };
   function marks(u) {
     const context = u.ctx, ratio = devicePixelRatio;
     [...points.keys()].sort((i, j) => !!points[j].small - !!points[i].small).forEach(i => {
@@ -119,20 +133,20 @@ function plot(series, options) {
       context.strokeStyle = i === at || pinned.has(i) ? css('--ink') : css('--paper');
       context.lineWidth = (i === at || pinned.has(i) ? 2 : 1) * ratio;
       if (series[point.s].bare) return;
-      shape(context, MARKS[point.s % MARKS.length], x, y, ratio * (point.small ? 3 : i === at ? 7 : 5));
+      shape(context, MARKS[markOf(point.s)], x, y, ratio * (point.small ? 3 : i === at ? 7 : 5));
     });
   }
   function draw() {
     if (!box.isConnected) return;
     drawn?.destroy();
     drawn = new uPlot({ width: Math.max(260, Math.min(760, box.clientWidth)), height: 300, legend: { show: false }, cursor: { show: false }, hooks: { draw: [marks] },
-      scales: { x: { time: false, distr: options.x.log ? 3 : 1, range: range(options.x) }, y: { distr: options.y.log ? 3 : 1, range: range(options.y) } },
+      scales: { x: { time: false, distr: options.x.log ? 3 : 1, range: range(options.x, 'x') }, y: { distr: options.y.log ? 3 : 1, range: range(options.y, 'y') } },
       axes: [axis('x', options.x, 2), axis('y', options.y, 3)],
       series: [{}, ...series.map((one, s) => ({ stroke: css(one.ink ? '--ink' : '--s' + s % 6), width: one.line ? 2 : 0, dash: one.dash ? [5, 5] : undefined, spanGaps: true, points: { show: false }, paths: one.line ? one.step ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear() : () => null }))] }, data, box);
   }
   redraws.add(draw);
   requestAnimationFrame(draw);
-  return el('div', {}, box, el('ul', { class: 'legend' }, series.map((one, s) => one.unnamed ? '' : el('li', {}, el('i', { class: one.bare ? `stroke ${one.ink ? 'ink' : 't' + s % 6}${one.dash ? ' dash' : ''}` : `mark m${s % 6}`, 'aria-hidden': 'true' }), one.name))), said);
+  return el('div', {}, box, el('ul', { class: 'legend' }, series.map((one, s) => one.unnamed ? '' : el('li', {}, el('i', { class: one.bare ? `stroke ${one.ink ? 'ink' : 't' + s % 6}${one.dash ? ' dash' : ''}` : `mark m${markOf(s)} t${s % 6}`, 'aria-hidden': 'true' }), one.name))), said);
 }
 
 // ---- which role lies on which axis ----
@@ -140,20 +154,20 @@ function plot(series, options) {
 const KIND_OF_AXIS = { ring: 'a ring', line: 'a line', mesh: 'direct links', switch: 'a switch' };
 const axisWords = axis => `${say('count', axis.size)} in ${KIND_OF_AXIS[axis.kind] ?? axis.kind}, ${say('byte_rate', axis.bytes_per_second)} one way`;
 const rolesOf = (plan, axis) => (plan.placement ?? []).filter(one => one.axis === axis.name);
+const rolesText = roles => roles.map(one => `${one.role} ${one.factor} (${one.stride} apart)`).join(', ') || 'no role';
 // Each axis as a row of its chips, in it the roles as they nest, the outermost on top. A block is a member of its group.
 function mesh(plan) {
-  const LEFT = 110, WIDE = 620, LEVEL = 26;
+  const WIDE = 620, LEVEL = 26;
   return el('div', { class: 'mesh' }, (plan.machine?.axes ?? []).map(axis => {
     const roles = rolesOf(plan, axis).slice().reverse(), high = Math.max(1, roles.length) * LEVEL;
-    const rows = roles.flatMap((one, level) => {
+    const boxes = roles.flatMap((one, level) => {
       const cell = WIDE * one.stride / axis.size, cells = axis.size / one.stride, y = level * LEVEL;
       const name = `${one.role}: ${one.factor} of ${axis.name}, ${one.stride} apart`;
-      const boxes = cell < 4 ? [svg('rect', { x: LEFT, y, width: WIDE, height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': name })]
-        : Array.from({ length: cells }, (_, i) => svg('rect', { x: LEFT + cell * i, y, width: Math.max(1, cell - 1.5 - ((i + 1) % one.factor === 0 ? Math.min(4, cell / 4) : 0)), height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': `${name}; member ${i % one.factor + 1} of ${one.factor}, chips ${i * one.stride + 1} to ${(i + 1) * one.stride} of the axis` }));
-      return [svg('text', { x: LEFT - 8, y: y + 15, 'text-anchor': 'end' }, `${one.role} ×${one.factor}`), ...boxes];
+      return cell < 4 ? [svg('rect', { x: 0, y, width: WIDE, height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': name })]
+        : Array.from({ length: cells }, (_, i) => svg('rect', { x: cell * i, y, width: Math.max(1, cell - 1.5 - ((i + 1) % one.factor === 0 ? Math.min(4, cell / 4) : 0)), height: LEVEL - 6, class: 'fill-' + paintOf(one.role), 'data-tip': `${name}; member ${i % one.factor + 1} of ${one.factor}, chips ${i * one.stride + 1} to ${(i + 1) * one.stride} of the axis` }));
     });
     return el('div', { class: 'axis' }, el('p', {}, el('strong', {}, axis.name), ' ', axisWords(axis)),
-      roles.length ? el('div', { class: 'wide', ...region('Roles on ' + axis.name) },
-        svg('svg', { viewBox: `0 0 ${LEFT + WIDE} ${high}`, width: LEFT + WIDE, height: high, role: 'img', 'aria-label': `${axis.name}: ${roles.map(one => `${one.role} ${one.factor}, ${one.stride} apart`).join(', ')}` }, ...rows)) : paragraph('No role.'));
+      roles.length ? el('div', { class: 'roles', ...WALKED, ...region('Picture: roles on ' + axis.name) }, el('div', {}, roles.map(one => el('span', {}, `${one.role} ×${one.factor}`))),
+        svg('svg', { viewBox: `0 0 ${WIDE} ${high}`, preserveAspectRatio: 'none', height: high, role: 'img', 'aria-label': 'Roles on ' + axis.name }, svg('desc', {}, `${axisWords(axis)}; roles, the outermost first: ${rolesText(roles)}`), ...boxes)) : paragraph('No role.'));
   }));
 }

@@ -71,16 +71,15 @@ function memoryPicture(d) {
   return section('memory', 'Memory',
     paragraph(plan ? `${isNamed(d) ? 'The plan' : 'Plan 1'} takes ${say('bytes', plan.memory.total_bytes)} of the ${say('bytes', limit)} that plans may use (${d.words?.peak ?? 'at its peak'}); ${say('bytes', reserve)} are reserved.`
       : `The plan closest to fitting needs ${say('bytes', d.shortfall?.needed_bytes)} of HBM per chip; plans may use ${say('bytes', limit)}, and ${say('bytes', reserve)} are reserved.`),
-    figure('HBM per chip at the moments that can peak, against its limit', bars(moments, 'bytes', { limits: true })),
-    figure('HBM per chip of the other plans, at their peaks', bars(plans, 'bytes', { limits: true })),
-    folded('The figures as a table', table('HBM per chip by row', [['moment, or plan at its peak', 'row'], ['row', 'part'], ['HBM', 'bytes', 'bytes'], ['share of the limit', 'share', 'share']], data)),
+    pictures('memory-data', [['HBM per chip at the moments that can peak, against its limit', bars(moments, 'bytes', { limits: true })],
+      ['HBM per chip of the other plans, at their peaks', bars(plans, 'bytes', { limits: true })]], table('HBM per chip by row', [['moment, or plan at its peak', 'row'], ['row', 'part'], ['HBM', 'bytes', 'bytes'], ['share of the limit', 'share', 'share']], data)),
     folded('What each row is made of, at the peak', table('HBM at the peak in detail', [['row', 'row'], ['part', 'part'], ['HBM', 'bytes', 'bytes']], detail)));
 }
 function placementPicture(d) {
   const plan = d.plans[0], axes = plan.machine?.axes ?? [];
   return section('mesh', 'Placement', paragraph(d.words?.placement), figure('Axes of the machine, with the roles that lie on each', axes.length ? mesh(plan) : null,
     table('Axes of the machine, roles from the inside', [['axis', 'name'], ['size', 'size', 'count'], ['is', axis => KIND_OF_AXIS[axis.kind] ?? axis.kind], ['one way', 'bytes_per_second', 'byte_rate'], ['latency', 'latency_seconds', 'seconds'],
-      ['roles, neighbours first', axis => rolesOf(plan, axis).map(one => `${one.role} ${one.factor} (${one.stride} apart)`).join(', ') || 'no role']], axes)),
+      ['roles, neighbours first', axis => rolesText(rolesOf(plan, axis))]], axes)),
   folded('Layout', table('How tensors are sharded and kept', [['tensor', 'tensor'], ['sharding', 'sharding'], ['state', 'state'], ['layers', 'layers', 'count']], plan.layout),
     table('What each choice of the layout is worth', [['of', 'of'], ['chosen', 'chosen'], ['instead', 'instead'], ['layers', 'layers', 'count'], ['seconds', 'seconds', 'seconds'], ['freed', 'freed_bytes', 'bytes'], ['fits without', 'fits_without']], plan.layout_effects, { drop: true })),
   folded('Communication', table('What each group of chips communicates in a step', [['group', 'group'], ['chips', 'chips', 'count'], ['messages', 'messages', 'count'], ['bytes', 'bytes', 'bytes'], ['seconds', 'seconds', 'seconds'], ['exposed', 'exposed_seconds', 'seconds']], plan.communication)),
@@ -152,9 +151,8 @@ function sensitivityPicture(d) {
   const ends = [['tensor', 'figure −10%'], ['attention', 'figure +10%']];
   return section('sensitivity', 'Sensitivity',
     paragraph(`${searched.length ? `Of ${searched.length} answers with one figure 10% lower or higher, plan 1 stays the best in ${searched.filter(move => !move.changed).length}${changed.length ? `; another plan wins if one of these changes: ${changed.map(one => one.name).join(', ')}` : ''}. ` : ''}The step depends most on ${figures[0].name}: a change of 10% is worth up to ${percent(figures[0].most)}.${rest ? ` ${rest} ${searched.length ? 'further ' : ''}changes were computed for the plans of this document only.` : ''}${leftOut(d.around.searches_left_out?.figures)}`),
-    figure('The best step when a figure of the chip is a tenth lower or higher', tornado(rows('hardware'), ends)),
-    figure('The same for figures of the profile', tornado(rows('profile'), ends)),
-    folded('The figures as a table', table('Each figure a tenth lower and higher', [['figure', 'name'], ['of', 'of'], ...[0, 1].flatMap(i => [[`${i ? '+10%' : '−10%'}: best step`, one => effect(one.moves[i]), 'change'], ['plan 1 as it is', one => one.moves[i].plan_1_fits ? one.moves[i].plan_1_relative : 'does not fit', 'change'], ['winner', one => outcome(one.moves[i])]])], figures)));
+    pictures('sensitivity-data', [['The best step when a figure of the chip is a tenth lower or higher', tornado(rows('hardware'), ends)], ['The same for figures of the profile', tornado(rows('profile'), ends)]],
+      table('Each figure a tenth lower and higher', [['figure', 'name'], ['of', 'of'], ...[0, 1].flatMap(i => [[`${i ? '+10%' : '−10%'}: best step`, one => effect(one.moves[i]), 'change'], ['plan 1 as it is', one => one.moves[i].plan_1_fits ? one.moves[i].plan_1_relative : 'does not fit', 'change'], ['winner', one => outcome(one.moves[i])]])], figures)));
 }
 function missesPart(d) {
   const would = miss => !miss.figure ? 'no single figure between half and twice its value' : `${miss.figure} ${digits(100 * Math.abs(miss.factor - 1), 3)}% ${miss.factor > 1 ? 'higher' : 'lower'}${miss.other_figures > 0 ? ` (${miss.other_figures} other change${miss.other_figures === 1 ? '' : 's'} would do)` : ''}`;

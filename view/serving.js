@@ -30,9 +30,8 @@ function frontPart(d) {
   return section('front', 'Latency and throughput', paragraph(`${all.length} points of which none is beaten in both: from ${four(Math.min(...users))} to ${four(Math.max(...users))} tokens per second for a user, and from ${four(Math.min(...chips))} to ${four(Math.max(...chips))} for a chip.${prompts ? ' Of prompts alone: prompts per second of one user, and prompt tokens of a chip.' : ''}`),
     figure('The rate of a user against that of a chip', plot([{ name: any ? 'what divides and fits' : 'what engines launch', line: true, small: true, points: all.map(one => ({ ...point(one), small: true })) },
       ...physical.length ? [{ name: 'what divides and fits, under no rules of engines', line: true, dash: true, points: physical.map(one => ({ ...point(one), small: true })) }] : [],
-      ...shownPoints(d).map(one => ({ name: one.kind || pointName(one.point), points: [{ ...point(one.point), tip: `${one.kind}: ${point(one.point).tip}` }] }))], { name: 'The front', x, y })),
-    pointsTable('Points that are shown', shownPoints(d).map(one => ({ ...one.point, kind: one.kind, engine: one.engine }))), folded('All points of the front', pointsTable('Points of the front', all)),
-    physical.length ? folded('All points under no rules of engines', pointsTable('What divides and fits', physical)) : '');
+      ...shownPoints(d).map(one => ({ name: one.kind || pointName(one.point), points: [{ ...point(one.point), tip: `${one.kind}: ${point(one.point).tip}` }] }))], { name: 'The front', x, y }), [pointsTable('Points of the front', all), pointsTable('What divides and fits, under no rules of engines', physical)]),
+    pointsTable('Points that are shown', shownPoints(d).map(one => ({ ...one.point, kind: one.kind, engine: one.engine }))));
 }
 const pointsTable = (caption, points) => table(caption, [['front', 'kind'], ['rank', 'rank'], ['way', 'notation'], ['engine', point => point.engine ?? 'none'], ['tokens/s/user', 'tokens_per_second_per_user', 'number'], ['tokens/s/chip', 'tokens_per_second_per_chip', 'number'], ['per token', 'tpot_seconds', 'seconds'], ['to the first', 'ttft_seconds', 'seconds'],
   ['in flight', 'concurrency', 'count'], ['$ a million out', 'cost_usd_per_million_output_tokens', 'usd']], points, { drop: true });
@@ -91,5 +90,5 @@ function servingBasis(d) {
     d.published?.length ? folded('Layouts that others have published', rowsOf('published', d.published)) : '', d.day ? folded('The day', table('Replicas by hour', [['hour', 'hour'], ['requests/s', 'requests_per_second', 'number'], ['replicas', 'replicas', 'count']], d.day.hours)) : '',
     paragraph(`shardopt ${d.program?.version ?? ''}; data files: SHA-256 ${d.program?.data_sha256}; profile: SHA-256 ${d.program?.profile_sha256}.`));
 }
-const servingView = d => [section('answer', 'The answer', d.best_point ? servingTiles(d) : null, textPart(d.words?.text)),
+const servingView = d => [section('answer', 'The answer', d.best_point ? [servingTiles(d), textBelow(d.words?.text)] : textPart(d.words?.text)),
   ...[frontPart, servedMemory, servedStep, requestPart, one => placesPart(one.places, 'Placement'), throughputPart, servingBasis].map(part => () => part(d))];

@@ -47,7 +47,7 @@ function sweepPicture(d) {
     const picture = { lines: sweepLines, bars: sweepBars, map: sweepMap }[state.as](found, state, others);
     const pick = choices(state, place, draw);
     place.replaceChildren(el('p', { class: 'choices' }, pick('Show', figures.map(([key, name]) => [key, name]), 'figure'), state.as === 'bars' ? '' : pick('along', axes.map(name => [name, name]), 'along'),
-      state.as === 'bars' ? '' : pick(state.as === 'map' ? 'down' : 'a line for each', [...state.as === 'map' ? [] : [['', 'all others']], ...others.map(name => [name, name])], 'by'), pick('as', forms(), 'as')), picture);
+      state.as === 'bars' ? '' : pick(state.as === 'map' ? 'down' : 'a line for each', [...state.as === 'map' ? [] : [['', 'all others']], ...others.map(name => [name, name])], 'by'), pick('as', forms(), 'as')), picture, dataOf(sweepData(found, state)));
   }
   draw();
   return section('points', 'The points', paragraph(d[0].words?.summary ?? sweepCounts(d)), figure('Each point at its best plan', place));
@@ -64,6 +64,10 @@ function sweepLines(found, state, others) {
   }
   const all = [...lines].map(([label, points]) => ({ name: label, line: !state.by || names.length === others.length, points: points.sort((a, b) => a.x - b.x) }));
   return all.length ? plot(all, { name: `${name} along ${state.along}`, x: { name: state.along, unit: state.along === 'batch' || state.along === 'seq' ? 'short' : 'count', log: true }, y: { name, unit, zero: key === 'mfu' }, ticks: true }) : '';
+}
+function sweepData(found, state) {
+  const [key, name, unit] = SWEPT.find(([of]) => of === state.figure);
+  return table(`${name} of each point`, [['point', row => pointText(row) || 'the point'], [name, 'best.' + key, unit], ['plan', 'best.plan']], found);
 }
 const BARS_MOST = 40;
 function sweepBars(found, state) {
@@ -84,14 +88,14 @@ function sweepMap(found, state) {
     const value = best(rows[0])[key], tint = Math.round(8 + 52 * (more ? share(value) : 1 - share(value)));
     return el('td', { class: 'n', tabindex: '0', style: { background: `color-mix(in srgb, var(--p-matmul) ${tint}%, var(--paper))` }, 'data-tip': sweepTip(rows[0], key) + (rows.length > 1 ? `; the best of ${rows.length}` : '') }, say(unit, value));
   };
-  return el('div', { class: 'wide', ...region(`${name}: ${state.along} against ${state.by}`) }, el('table', { class: 'map' }, el('caption', {}, `${name}; the stronger the colour, the better${known.length > values(state.along).length * values(state.by).length ? ', the best of the other options' : ''}`),
+  return el('div', { class: 'wide', ...region(`${name}: ${state.along} against ${state.by}`) }, el('table', { class: 'map' }, el('caption', {}, el('span', {}, `${name}; the stronger the colour, the better${known.length > values(state.along).length * values(state.by).length ? ', the best of the other options' : ''}`)),
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, `${state.by} \\ ${state.along}`), values(state.along).map(x => el('th', { scope: 'col', class: 'n' }, x)))),
     el('tbody', {}, values(state.by).map(y => el('tr', {}, el('th', { scope: 'row' }, y), values(state.along).map(x => cell(x, y)))))));
 }
 
 // Of each training (model, tokens, sequences) what nothing beats in time and cost; of serving in both rates.
 function sweepFront(d) {
-  const kinds = [['expected_cost_usd', 'expected_seconds', { name: 'cost of the training, with failures', unit: 'usd' }, { name: 'days', unit: 'number' }, 1 / 86400, 'Time against cost, on demand', false],
+  const kinds = [['expected_cost_usd', 'expected_seconds', { name: 'cost of the training, with failures', unit: 'usd', log: true }, { name: 'days', unit: 'number', log: true }, 1 / 86400, 'Time against cost, on demand', false],
     ['usd', 'seconds', { name: 'cost of a step', unit: 'usd' }, { name: 'step', unit: 'seconds' }, 1, 'Time against cost', false],
     ['tokens_per_second_per_user', 'tokens_per_second_per_chip', { name: 'tokens per second, a user', unit: 'number', log: true }, { name: 'tokens per second, a chip', unit: 'number', log: true }, 1, 'The rate of a user against that of a chip', true]];
   const kind = kinds.find(([x, y]) => d.filter(row => best(row)[x] > 0 && best(row)[y] > 0).length > 1);

@@ -60,15 +60,16 @@ function timeline(name, of, end) {
       const label = bar.microbatch || bar.kind, room = context.measureText(label).width / ratio + 6;
       if (b - a < room) return;
       context.fillStyle = css('--p-' + bar.paint);
-      context.fillRect((a + b - room) / 2 * ratio, (r * ROW + 5) * ratio, room * ratio, (ROW - 11) * ratio);
+      const middle = r * ROW + 2 + low + full / 2;
+      context.fillRect((a + b - room) / 2 * ratio, (middle - 6.5) * ratio, room * ratio, 13 * ratio);
       context.fillStyle = css('--on-bar');
-      context.fillText(label, (a + b) / 2 * ratio, (r * ROW + 15) * ratio);
+      context.fillText(label, (a + b) / 2 * ratio, (middle + 4) * ratio);
     }));
     if (drag) { context.fillStyle = css('--select'); context.fillRect(x(Math.min(drag.from, drag.to)) * ratio, 0, Math.abs(x(drag.to) - x(drag.from)) * ratio, high * ratio); }
     context.restore();
     context.textAlign = 'right';
     context.fillStyle = ink;
-    of.rows.forEach((row, r) => context.fillText(row.name, (left - 8) * ratio, (r * ROW + 16) * ratio));
+    of.rows.forEach((row, r) => context.fillText(row.name, (left - 8) * ratio, (r * ROW + 16) * ratio, (left - 10) * ratio));
   }
   const redraw = () => { if (!waits) { waits = true; requestAnimationFrame(() => { waits = false; draw(); }); } };
   function show(a, b) {

@@ -43,7 +43,7 @@ function strips(d, what, by) {
   // Labels of an axis that would lie on each other are left out, those nearest to nothing first kept.
   const kept = [];
   for (const error of ERROR_TICKS.slice().sort((a, b) => Math.abs(a) - Math.abs(b))) if (bent(error) >= low && bent(error) <= high && kept.every(other => Math.abs(bent(other) - bent(error)) > (high - low) / 6)) kept.push(error);
-  return el('div', { class: 'bars strips' }, el('div', { class: 'row ticks' }, el('span', { class: 'label' }, 'predicted over measured'), el('div', { class: 'bar' }, kept.map(error => el('b', { style: { left: x(error) } }, error === 0 ? '0' : (error > 0 ? '+' : '−') + Math.abs(100 * error) + '%'))), el('span', { class: 'sum' }, 'median')),
+  return el('div', { class: 'bars strips', ...walked('Errors') }, el('div', { class: 'row ticks' }, el('span', { class: 'label' }, 'predicted over measured'), el('div', { class: 'bar' }, kept.map(error => el('b', { style: { left: x(error) } }, error === 0 ? '0' : (error > 0 ? '+' : '−') + Math.abs(100 * error) + '%'))), el('span', { class: 'sum' }, 'median')),
     groups.slice(0, STRIPS_MOST).map(row), groups.length > STRIPS_MOST ? paragraph(`and ${groups.length - STRIPS_MOST} more`) : '');
 }
 function errorsTable(d, what, by) {
@@ -61,8 +61,8 @@ function validatePicture(d) {
   function draw() {
     const what = shown.find(([name]) => name === state.what), errors = d.runs.filter(run => run[what[1]] > 0).map(run => Math.abs(missOf(run, what))).sort((a, b) => a - b), p90 = quantile(errors, 0.9);
     const pick = choices(state, place, draw);
-    place.replaceChildren(el('p', { class: 'choices' }, pick('Show', shown.map(([name]) => [name, name]), 'what'), pick('by', labels, 'by')), figure(`Predicted against measured ${what[0]}`, scatter(d, what, state.by, p90)),
-      figure('Errors of predictions, small ones to scale; the band is what they call likely', strips(d, what, state.by)), state.by ? errorsTable(d, what, state.by) : '');
+    place.replaceChildren(el('p', { class: 'choices' }, pick('Show', shown.map(([name]) => [name, name]), 'what'), pick('by', labels, 'by')), figure(`Predicted against measured ${what[0]}`, scatter(d, what, state.by, p90), table(`Measured and predicted ${what[0]}`, [['run', 'id'], ['measured', what[1], what[3]], ['predicted', what[2], what[3]], ['error', run => missOf(run, what), 'change']], d.runs.filter(run => run[what[1]] > 0 && run[what[2]] > 0))),
+      figure('Errors of predictions, small ones to scale; the band is what they call likely', strips(d, what, state.by), table('Errors of predictions', [['run', 'id'], ['error', run => missOf(run, what), 'change']], d.runs.filter(run => run[what[1]] > 0 && run[what[2]] > 0))), state.by ? errorsTable(d, what, state.by) : '');
   }
   draw();
   return section('runs', 'All runs', validateTiles(d), paragraph(d.words?.headline), place);

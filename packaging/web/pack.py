@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import pathlib
+import re
 import sys
 
 # What cmake/Install.cmake puts in share/shardopt and the program reads.
@@ -33,15 +34,20 @@ def script(text: str) -> str:
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
+def viewed(source: pathlib.Path) -> tuple[str, str]:
+    """The style and the script of view/, of the files that the program's pages have, but the start of those pages."""
+    lists = re.findall(r"set\(files (.*)\)", (source / "cmake/View.cmake").read_text())
+    style, drawing = ([name for name in names.split() if name != "start.js"] for names in lists)
+    return tuple("".join((source / "view" / name).read_text() + "\n" for name in names) for names in (style, drawing))
+
+
 def main() -> None:
     source, program, wasm, out, *notices = map(pathlib.Path, sys.argv[1:])
     web = source / "packaging/web"
-    view = source / "view"
-    drawing = ["vendor/uPlot.iife.min.js", "parts.js", "pictures.js", "timeline.js", "places.js", "plan.js", "serving.js", "rl.js", "sweep.js", "trace.js", "moved.js",
-               "validate.js", "view.js"]  # as cmake/View.cmake has them
-    view_code = "".join((view / name).read_text() + "\n" for name in drawing)
-    code = script(f"const view = (() => {{\n{view_code}return {{ show }};\n}})();\n" + (web / "page.js").read_text())
+    style, drawing = viewed(source)
+    code = script(f"const view = (() => {{\n{drawing}return {{ show }};\n}})();\n" + (web / "page.js").read_text())
     parts = {
+        "VIEW_STYLE": style,
         "STYLE": (web / "page.css").read_text(),
         "SCRIPT": code,
         "HASH": base64.b64encode(hashlib.sha256(code.encode()).digest()).decode(),

@@ -139,7 +139,7 @@ function slider(key, label, usual, [from, to, name]) {
     return range;
 }
 
-function control(key, label, { values, usual = '', list }) {
+function control(key, label, { values, usual = '', list, then = changed }) {
     const input = values ? make('select', { id: `in-${key}` }) : make('input', { id: `in-${key}`, type: 'text', placeholder: usual, spellcheck: false });
     for (const value in values) input.append(make('option', { value }, values[value]));
     if (list) input.setAttribute('list', list);
@@ -148,7 +148,7 @@ function control(key, label, { values, usual = '', list }) {
     input.oninput = () => {
         state[key] = input.value.trim();
         $(`in-${key}-slider`)?.place();
-        changed();
+        then();
     };
     return input;
 }
@@ -180,12 +180,43 @@ function machineField() {
     return row;
 }
 
+// The options of the question that a slider can move: {name, label, now, range}.
+const movable = () => [...MACHINE[state.unit] ? [{ name: state.unit, label: UNITS[state.unit], now: state.size || '1', range: MACHINE[state.unit] }] : [],
+    ...FIELDS.filter(({ tabs, slider, option }) => slider && option && tabs.split(' ').includes(state.tab)).map(({ key, label, option, usual, slider }) => ({ name: option.slice(2), label, now: state[key] || usual, range: slider }))];
+const whatIfs = () => new Map((state.whatif ?? '').split(';').filter(part => part.includes('=')).map(part => part.split('=').map(words => words.trim())));
+
+// Another value of one option, and what it would change, while the answer stays.
+function whatIfField(of) {
+    const row = field(of.key, of.label, { ...of, then: whatIfChanged }), range = make('input', { type: 'range', step: 1, id: 'in-whatif-slider' });
+    const which = make('select', { id: 'in-whatif-of' }, ...movable().map(({ name, label }) => make('option', { value: name }, label)));
+    const chosen = () => movable().find(({ name }) => name === which.value);
+    which.setAttribute('aria-label', 'What if: the option that the slider moves');
+    which.value = movable().find(({ name }) => whatIfs().has(name))?.name ?? which.value;
+    which.oninput = range.place = () => {
+        const { name, label, now, range: [from, to] } = chosen(), other = whatIfs().get(name);
+        Object.assign(range, { min: from, max: to, value: Math.round(Math.log2(numberOf(other ?? now))) });
+        range.setAttribute('aria-label', `What if: ${label}`);
+        range.setAttribute('aria-valuetext', other ?? `${now}, as asked`);
+    };
+    range.oninput = () => {
+        const { name, now, range: [, , written] } = chosen(), parts = whatIfs(), value = Number(range.value);
+        if (value === Math.round(Math.log2(numberOf(now)))) parts.delete(name);
+        else parts.set(name, written(value));
+        $('in-whatif').value = state.whatif = [...parts].map(part => part.join('=')).join('; ');
+        range.place();
+        whatIfChanged();
+    };
+    range.place();
+    row.append(which, range);
+    return row;
+}
+
 // Fields of the tab, the first time and whenever there are others; the focus stays on `focus`.
 function build(focus) {
     const chip = field('chip', 'Chip', { usual: 'name', list: 'chips' });
     chip.querySelector('input').addEventListener('change', fitUnit);
     $('fields').replaceChildren(modelField(), chip, machineField(),
-        ...FIELDS.filter(one => one.tabs.split(' ').includes(state.tab)).map(one => field(one.key, one.label, one)));
+        ...FIELDS.filter(one => one.tabs.split(' ').includes(state.tab)).map(one => one.key === 'whatif' ? whatIfField(one) : field(one.key, one.label, one)));
     $('fields').setAttribute('aria-labelledby', `tab-${state.tab}`);
     for (const tab of $('tabs').children) {
         tab.setAttribute('aria-selected', tab.id === `tab-${state.tab}`);
@@ -272,12 +303,34 @@ const first = new Asker(), whole = new Asker(), side = new Asker(), other = new 
 const input = () => config ? { [config.name]: config.bytes } : {};
 const say = words => { $('status').textContent = words; };
 
-let asked = 0, timer, page = null;
+let asked = 0, timer, whatIfTimer, page = null;
 
 function changed(wait = 150) {
     clearTimeout(timer);
     timer = setTimeout(ask, wait);
+    $('in-whatif-slider').place();
     $('command').textContent = line(question(true));
+}
+
+// The answer stays; while it is made, ask() comes to what would be.
+function whatIfChanged() {
+    clearTimeout(whatIfTimer);
+    $('command').textContent = line(question(true));
+    whatIfTimer = setTimeout(() => document.documentElement.dataset.state === 'done' && askWhatIf(), 150);
+}
+
+async function askWhatIf() {
+    const id = asked;
+    history.replaceState(null, '', await link());
+    other.stop();
+    if (!state.whatif) $('what-if').hidden = true;
+    if (!state.whatif) return;
+    $('what-if').setAttribute('aria-busy', 'true');
+    const words = question(true), { out, err } = await other.ask(words[0] === 'plan' && !words.includes('--sensitivity') ? [...words, '--sensitivity', 'none'] : words, input());
+    if (id !== asked) return;
+    $('what-if').textContent = /^What if [^]*/m.exec(text(out))?.[0].replace(/\n +/g, ' ') ?? text(err);
+    $('what-if').setAttribute('aria-busy', 'false');
+    $('what-if').hidden = false;
 }
 
 // The report of a training plan is there twice: at once without its searches around the plan, then with them.
@@ -309,12 +362,7 @@ async function ask() {
         if (id !== asked || document.documentElement.dataset.state === 'done') return;
     }
     seen(await whole.ask(html, input()), true);
-    if (id === asked && state.whatif) showWhatIf(await other.ask(question(true), input()));
-}
-
-function showWhatIf({ out, err }) {
-    $('what-if').textContent = /^What if [^]*/m.exec(text(out))?.[0].replace(/\n +/g, ' ') ?? text(err);
-    $('what-if').hidden = false;
+    if (id === asked && state.whatif) await askWhatIf();
 }
 
 function show(answer, last, seconds) {
@@ -325,7 +373,6 @@ function show(answer, last, seconds) {
     $('wrong').hidden = wrong === '';
     if (main) {
         const header = report.querySelector('header');
-        $('of-answer').textContent = report.querySelector('style').textContent;
         $('shown').replaceChildren(header, main);
         main.removeAttribute('id');
         if (document_) view.show(JSON.parse(document_.textContent), { main, header, now: true });
