@@ -134,7 +134,7 @@ complete -c shardopt -n '__shardopt_in chips' -l format -x -a 'text json' -d 'te
 complete -c shardopt -n '__shardopt_in validate' -l format -x -a 'text json markdown html' -d 'text, json, markdown or html (text)'
 complete -c shardopt -n '__shardopt_in validate' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in validate' -l plot -r -F -d 'write the page to this file as well, with predicted against measured steps'
-complete -c shardopt -n '__shardopt_in validate' -l profile -x -a 'default ideal' -d 'default, ideal, a name of cost/profiles, or a file, as calibrate writes it (default)'
+complete -c shardopt -n '__shardopt_in validate' -l profile -x -a 'default ideal' -d 'default, ideal, a name of cost/profiles, or a file (default; of kernels none)'
 complete -c shardopt -n '__shardopt_in validate' -l source -x -d 'only runs of these sources: bloom,mlperf-v5.0'
 complete -c shardopt -n '__shardopt_in validate' -l chip -r -f -a "(__fish_complete_list , '__shardopt_names chips')" -d 'only runs on these chips: h100,v5p'
 complete -c shardopt -n '__shardopt_in validate' -l max-error -x -d 'exit 1 beyond median=4%,p90=13%,bias=8% ...; 4% is of the median'

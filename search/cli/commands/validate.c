@@ -133,8 +133,7 @@ static const CommandOption OPTIONS[] = {
                         .help = "write the page to this file as well, with predicted against measured steps",
                         .details = "Write the page (--format html) there as well.", .values = "@files", .writes = true),
     [PROFILE] = OPTION_ROW(
-        "profile", "NAME", 0,
-        .help = "default, ideal, a name of cost/profiles, or a file, as calibrate writes it (default; of kernels none)",
+        "profile", "NAME", 0, .help = "default, ideal, a name of cost/profiles, or a file (default; of kernels none)",
         .details = "default, ideal, a name of cost/profiles, or a file: a set of profiles in the form of "
                    "default.json, or one whole profile, then for every chip (default).",
         .values = "default ideal"),
@@ -260,149 +259,15 @@ const Command COMMAND_VALIDATE = {
     .name = "validate",
     .summary = "how wrong it is: measured runs (a file of them) replayed",
     .usage = "validate FILE [OPTIONS]\nvalidate kernels FILE [OPTIONS]",
-    .about =
-        "Replays measured runs (cost/measured/README.md says how a file of them looks) and says how wrong the "
-        "model is;\n`validate kernels` does so of a table of single kernels (cost/kernels/README.md).",
-    .details = "Write the page (--format html) there as well.", .values = "@files", .writes = true),
-    [PROFILE] = OPTION_ROW(
-        "profile", "NAME", 0,
-        .help = "default, ideal, a name of cost/profiles, or a file, as calibrate writes it (default; of kernels none)",
-        .details = "default, ideal, a name of cost/profiles, or a file: a set of profiles in the form of "
-                   "default.json, or one whole profile, then for every chip (default).",
-        .values = "default ideal"),
-    [SOURCE] = OPTION_ROW("source", "LIST", 0, .help = "only runs of these sources: bloom,mlperf-v5.0",
-                          .details = "Only runs of these sources (the first word of an id, of MLPerf with the round: "
-                                     "bloom,mlperf-v5.0)."),
-    [CHIP] = OPTION_ROW("chip", "LIST", 0, .help = "only runs on these chips: h100,v5p", .values = "@chips"),
-    [MAX_ERROR] = OPTION_ROW(
-        "max-error", "LIMITS", 0, .help = "exit 1 beyond median=4%,p90=13%,bias=8% ...; 4% is of the median",
-        .details = "Exit with 1, and a line for each limit that does not hold: median, p90, worst, bias (of "
-                   "each source), skipped, memory-median, memory-p90, memory-fitting (plans called fitting "
-                   "that were measured not to), as in \"median=4%,p90=13%,bias=8%\"; a share alone is of the "
-                   "median."),
-    [MIN_RANKING] = OPTION_ROW(
-        "min-ranking", "LIMITS", 0, .help = "exit 1 below tau=0.8,tau-all=0.6,best=90%",
-        .details =
-            "The same as of --max-error for tau (Kendall's, without bloom's trials), tau-all and best (groups whose "
-            "plan predicted best was measured within 3% of the best)."),
-    [WORST] = OPTION_ROW("worst", "N", 0, .help = "how many of the worst runs to show (10)"),
-    [SETS] = OPTION_ROW(
-        "sets", "FILE", 0, .help = "price the runs under each profile set of FILE (- is stdin), for fits",
-        .details = "For programs that fit profiles: price the runs under one profile set after another. FILE (- is "
-                   "standard input) has one set as JSON in each line. The first line printed describes the runs and "
-                   "the figures; then each set gets one line, the list of predicted seconds (null: no prediction).",
-        .values = "@files"),
-    [THREADS] = {OPTION_ROW_THREADS},
-    [FACTS] = {OPTION_ROW_FACTS},
-    [VERBOSE] = OPTION_ROW("verbose", NULL, 0, .letter = 'v', .help = "show every run",
-                           .details = "Show every run: measured, predicted, error, likely range, what bounds it, plan, "
-                                      "software, what is odd or was assumed."),
-};
-
-/* "a,b" to its words, in the arena. */
-static bool take_list(const char *text, const char *where, Arena *arena, const char **list, int *count, Error *error) {
-    char *copy = arena_text(arena, text);
-    if (!copy) return error_memory(error);
-    for (char *word = copy; word;) {
-        char *comma = strchr(word, ',');
-        if (comma) *comma = '\0';
-        if (word[0] == '\0') return error_set(error, ERROR_INPUT, where, "has an empty name; give NAME,NAME,...");
-        if (*count == FILTER_MAX)
-            return error_set(error, ERROR_INPUT, where, "has more than %d names; give fewer", FILTER_MAX);
-        list[(*count)++] = word;
-        word = comma ? comma + 1 : NULL;
-    }
-    return true;
-}
-
-static bool validate_options_read(const CommandLine *line, ValidateOptions *out, Error *error) {
-    ValidateOptions options = {.worst = WORST_DEFAULT, .profile = line->text[PROFILE], .verbose = line->text[VERBOSE]};
-    const char *const *text = line->text, *const *where = line->where;
-    RunFilter *filter = &options.filter;
-    options.facts = text[FACTS];
-    int format = VALIDATE_TEXT;
-    if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &options.output, error) ||
-        !line_file(line, PLOT, &options.plot, error) || !line_file(line, SETS, &options.sets, error) ||
-        !line_threads(line, THREADS, &options.threads, error))
-        return false;
-    if (text[SOURCE] &&
-        !take_list(text[SOURCE], where[SOURCE], line->arena, filter->sources, &filter->source_count, error))
-        return false;
-    if (text[CHIP] && !take_list(text[CHIP], where[CHIP], line->arena, filter->chips, &filter->chip_count, error))
-        return false;
-    if ((text[MAX_ERROR] && !gate_parse(text[MAX_ERROR], where[MAX_ERROR], false, &options.gate, error)) ||
-        (text[MIN_RANKING] && !gate_parse(text[MIN_RANKING], where[MIN_RANKING], true, &options.gate, error)) ||
-        (text[WORST] && !number_whole(text[WORST], where[WORST], 0, WORST_MAX, &options.worst, error)) ||
-        !line_one_file(line, "no file of runs is named; give FILE (see --help)", &options.path, error))
-        return false;
-    options.format = (ValidateFormat)format;
-    *out = options;
-    return true;
-}
-
-/* `validate kernels FILE`: the word, and what is left when it is taken away. */
-static bool names_kernels(const CommandLine *line, CommandLine *rest) {
-    *rest = *line;
-    if (line->argument_count == 0 || strcmp(line->arguments[0], "kernels") != 0) return false;
-    if (line->argument_count == 1 && file_is_there("kernels")) return false; /* a table of that name */
-    rest->arguments++;
-    rest->argument_count--;
-    return true;
-}
-
-static int run_kernels(const CommandLine *line, Streams streams, Error *error) {
-    static const int RUNS[] = {PLOT, SOURCE, CHIP, MIN_RANKING, WORST, SETS, THREADS, FACTS, VERBOSE};
-    ValidateOptions options;
-    int code = EXIT_USAGE;
-    if (line->argument_count == 0)
-        return error_set(error, ERROR_INPUT, "validate kernels", "no table of kernels is named; give FILE"), code;
-    if (!validate_options_read(line, &options, error)) return code;
-    for (size_t i = 0; i < COUNT_OF(RUNS); i++)
-        if (line->text[RUNS[i]])
-            return error_set(error, ERROR_INPUT, line->where[RUNS[i]],
-                             "is of measured runs, not of kernels; leave it out"),
-                   code;
-    kernel_validate(&options, line->arena, streams, &code, error);
-    return code;
-}
-
-/* What is printed under --sets is its own form. */
-static bool sets_stand_alone(const CommandLine *line, Error *error) {
-    static const int OTHERS[] = {FORMAT, OUTPUT, PLOT, SOURCE, CHIP, MAX_ERROR, MIN_RANKING, WORST, VERBOSE, FACTS};
-    for (size_t i = 0; line->text[SETS] && i < COUNT_OF(OTHERS); i++)
-        if (line->text[OTHERS[i]])
-            return error_set(error, ERROR_INPUT, line->where[OTHERS[i]], "does not go with --sets; leave it out");
-    return true;
-}
-
-static int run(const CommandLine *line, Streams streams, Error *error) {
-    ValidateOptions options;
-    CommandLine rest;
-    int code = EXIT_USAGE;
-    static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST, SETS};
-    if (names_kernels(line, &rest)) return run_kernels(&rest, streams, error);
-    if (!validate_options_read(line, &options, error) || !sets_stand_alone(line, error)) return code;
-    const AnswerKind *kind = kind_of_table(options.path, line->arena);
-    if (kind_takes(kind, line, TRAINING, COUNT_OF(TRAINING), error))
-        kind->validate(&options, line->arena, streams, &code, error);
-    return code;
-}
-
-const Command COMMAND_VALIDATE = {
-    .name = "validate",
-    .summary = "how wrong it is: measured runs (a file of them) replayed",
-    .usage = "validate FILE [OPTIONS]\nvalidate kernels FILE [OPTIONS]",
-    .about =
-        "Replays measured runs (cost/measured/README.md says how a file of them looks) and says how wrong the model "
-        "is. `validate kernels` prices a table of measured kernels (TSV, perhaps gzipped) by the forms of single ops "
-        "(cost/kernels/README.md).",
+    .about = "Replays measured runs (cost/measured/README.md says how a file of them looks) and says how wrong the "
+             "model is;\n`validate kernels` does so of a table of single kernels (cost/kernels/README.md).",
     .details = "How wrong the model is: every measured run of a file (FILES) is priced as plans are, in its "
                "source's own convention, and the errors are summed up by source, chip, framework, software and kind "
                "of plan, for step times, memory and the order of plans. What cannot be replayed is listed with the "
                "reason. \"validate kernels FILE\" does the same of a table of single kernels, whose columns say what "
                "they are: chip us, and m n k, batch length heads head_dim, tokens hidden inter topk experts, op gpus "
-               "elements, or phase nodes tokens. With --profile its matmuls and attention are priced as plans are. Of "
-               "its other options it takes --format, -o and --max-error.",
+               "elements, or phase nodes tokens. With --profile its matmuls and attention are priced as plans are. It "
+               "takes --format, -o and --max-error besides.",
     .options = OPTIONS,
     .option_count = COUNT_OF(OPTIONS),
     .takes_arguments = true,
