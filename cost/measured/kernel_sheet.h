@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/kernel_sheet.h: a table of measured kernels, row by row: TSV, perhaps gzipped, whose columns tell the op.
- * What begins with # is no row. */
+/* cost/measured/kernel_sheet.h: a table of measured kernels, row by row: TSV, perhaps gzipped, whose columns tell
+ * the op. What begins with # is no row. */
 #pragma once
 
 #include "base/arena.h"

@@ -9,8 +9,8 @@
 
 enum { LATENT_WIDTHS = 192 + 128 }; /* of keys and values: what the forms of latent attention were measured with */
 
-/* What the model's attention is by a kernel: one form for all layers; none where they differ or choose keys, where it is
- * not causal, or latent of other widths. */
+/* What the model's attention is by a kernel: one form for all layers; none where they differ or choose keys, where it
+ * is not causal, or latent of other widths. */
 static KernelOp attention_op(const Model *model, const EstimatePart *part) {
     bool latent = model->kinds[0].attention == ATTENTION_LATENT;
     for (int i = 0; i < model->kind_count; i++)
