@@ -25,8 +25,9 @@ foreach(folder tests/reference tests/certificate)
 endforeach()
 install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/schema COMPONENT program FILES_MATCHING PATTERN *.json)
 # What `calibrate` runs.
-install(FILES cost/measured/lab/calibrate.py cost/measured/lab/fit.py cost/measured/lab/folds.py cost/measured/lab/predict.py
-              cost/measured/lab/report.py cost/measured/lab/score.py cost/measured/lab/set.py
+install(FILES cost/measured/lab/calibrate.py cost/measured/lab/calibrate_serving.py cost/measured/lab/fit.py
+              cost/measured/lab/folds.py cost/measured/lab/predict.py cost/measured/lab/report.py cost/measured/lab/score.py
+              cost/measured/lab/serving.py cost/measured/lab/serving_score.py cost/measured/lab/set.py
         DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/lab COMPONENT program)
 install(FILES docs/skill.md RENAME SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/skill COMPONENT program) # for agents
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)

@@ -113,7 +113,10 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(measured_convert PROPERTIES ENVIRONMENT
     "SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
   add_test(NAME measured_lab COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/measured/test_lab.py)
-  set_tests_properties(measured_lab PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+  add_test(NAME measured_lab_serving COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/cost/measured/test_lab_serving.py)
+  set_tests_properties(measured_lab measured_lab_serving PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 ENVIRONMENT
+    "SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
   set_tests_properties(install_action install_completion schema rl_frameworks PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
   set_tests_properties(python_jax PROPERTIES SKIP_RETURN_CODE 77)
   set_tests_properties(python python_jax PROPERTIES TIMEOUT 300 ENVIRONMENT

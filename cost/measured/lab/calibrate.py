@@ -197,6 +197,7 @@ def read_words(arguments):
     parser.add_argument("--begin", choices=("priors", "values"))
     parser.add_argument("--only", help="a stack: only its figures move")
     parser.add_argument("--exclude-flagged", action="store_true")
+    parser.add_argument("--facts", help="of a load test's report, which runs that serve come from")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--date")
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text")

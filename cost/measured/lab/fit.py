@@ -281,11 +281,12 @@ class Problem:
 
 
 def prior_rows(parameters):
-    """Rows of u_j minus that of the parameter that j follows."""
+    """Rows of u_j minus that of the parameter, or of those, that j follows."""
     out = np.eye(len(parameters))
     for j, p in enumerate(parameters):
-        if p.follows >= 0:
-            out[j, p.follows] -= 1
+        for other in np.atleast_1d(np.array(p.follows, dtype=int)):
+            if other >= 0:
+                out[j, other] -= 1
     return out
 
 

@@ -45,17 +45,16 @@ def run_of(words):
     return Run(**words)
 
 
-class Program:
-    def __init__(self, program, table, profile=None, threads=None):
+class Server:
+    """`shardopt validate TABLE --sets -`: `first` is the line that describes the runs."""
+
+    def __init__(self, program, table, profile=None, threads=None, facts=None):
         words = [program, "validate", table, "--sets", "-"]
         words += ["--profile", profile] if profile else []
         words += ["--threads", str(threads)] if threads else []
+        words += ["--facts", facts] if facts else []
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        first = self.read()
-        self.sha256 = first["sha256"]
-        self.set = Set(first["set"], [Kind(r["key"], r["owner"], r["low"], r["high"], r["fit_low"], r["fit_high"],
-                                           r["sigma"]) for r in first["figures"]])
-        self.runs = [run_of(words) for words in first["runs"]]
+        self.first = self.read()
 
     def read(self):
         line = self.process.stdout.readline()
@@ -63,21 +62,37 @@ class Program:
             raise Failed
         return json.loads(line)
 
-    def seconds(self, profiles):
-        """Of every run under a set.Line; NaN where it has no prediction."""
+    def ask(self, text):
+        """The answer to one line."""
         try:
-            self.process.stdin.write(profiles.text() + "\n")
+            self.process.stdin.write(text + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
             raise Failed from None
-        return np.array(self.read(), dtype=float)
-
-    def line(self, profiles):
-        """The set as seconds() takes it."""
-        used = {(of, name) for run in self.runs for of, name in (("profiles", run.chip), ("stacks", run.stack)) if name}
-        return Line(profiles, used)
+        return self.read()
 
     def close(self):
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
+
+
+class Program(Server):
+    """Training runs under sets of profiles."""
+
+    def __init__(self, *words):
+        super().__init__(*words)
+        first = self.first
+        self.sha256 = first["sha256"]
+        self.set = Set(first["set"], [Kind(r["key"], r["owner"], r["low"], r["high"], r["fit_low"], r["fit_high"],
+                                           r["sigma"]) for r in first["figures"]])
+        self.runs = [run_of(words) for words in first["runs"]]
+
+    def seconds(self, profiles):
+        """Of every run under a set.Line; NaN where it has no prediction."""
+        return np.array(self.ask(profiles.text()), dtype=float)
+
+    def line(self, profiles):
+        """The set as seconds() takes it."""
+        used = {(of, name) for run in self.runs for of, name in (("profiles", run.chip), ("stacks", run.stack)) if name}
+        return Line(profiles, used)

@@ -8,6 +8,7 @@
 #include "cost/profile/profile_set.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/commands/laboratory.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,23 +38,24 @@ static const char *readable(const char *path, Arena *arena) {
     return strchr(path, '/') ? path : arena_format(arena, "./%s", path);
 }
 
-static bool script_words(const CalibrateWords *words, Arena *arena, ScriptWords *out, Error *error) {
+/* `set`: the set to begin with, as the script can open it; NULL: the default one. */
+static bool script_words(const CalibrateWords *words, const char *set, Arena *arena, ScriptWords *out, Error *error) {
     static const char *const FORMATS[] = {"text", "json", "markdown"}, *const BEGINS[] = {NULL, "priors", "values"};
-    bool own = words->profile && strcmp(words->profile, "default") != 0;
-    const char *table = readable(words->file, arena), *set = own ? readable(words->profile, arena) : "";
+    const char *table = readable(words->file, arena);
     const char *folds = arena_format(arena, "%d", words->folds), *threads = arena_format(arena, "%d", words->threads);
-    if (!table || !set || !folds || !threads) return error_memory(error);
+    if (!table || !folds || !threads) return error_memory(error);
     *out = (ScriptWords){0};
     const struct {
         const char *name, *value;
     } GIVEN[] = {
         {"--table", table},
-        {"--set", own ? set : NULL},
+        {"--set", set},
         {"--file", words->file},
         {"--profile", words->profile},
         {"--output", words->output},
         {"--begin", BEGINS[words->begin]},
         {"--only", words->only},
+        {"--facts", words->facts},
         {"--folds", folds},
         {"--date", words->date},
         {"--format", FORMATS[words->format]},
@@ -79,42 +81,87 @@ static bool read_input(const CalibrateWords *words, Arena *arena, Error *error) 
     return true;
 }
 
-/* The set as the script printed it, in one line, in the form of such files. */
-static bool write_set(const char *line, size_t length, const CalibrateWords *words, Arena *arena, FILE *out,
+/* Checks the set that the script printed in one line, and prints it in the form of such files. */
+typedef bool PrintSet(const cJSON *json, const CalibrateWords *words, Arena *arena, FILE *out, Error *error);
+
+typedef struct {
+    const char *name; /* in cost/measured/lab */
+    const char *set;  /* to begin with, as the script can open it; NULL: the default one */
+    PrintSet *print;
+} Script;
+
+static bool write_set(const cJSON *json, PrintSet *print, const CalibrateWords *words, Arena *arena, FILE *out,
                       Error *error) {
-    ProfileSet set;
     Draft draft;
-    cJSON *json = json_parse(line, length, "the fitted set", error);
-    bool ok = json && profile_set_from_json(json, "the fitted set", arena, &set, error);
-    cJSON_Delete(json);
-    if (!ok || !draft_open(&draft, error)) return false;
-    ok = profile_set_write(draft.file, &set);
-    return draft_write(&draft, ok, out, words->output, error);
+    if (!draft_open(&draft, error)) return false;
+    bool printed = print(json, words, arena, draft.file, error);
+    return draft_write(&draft, printed, out, words->output, error);
 }
 
 /* The set is the first line, the report all others. */
-static bool write_answer(const CalibrateWords *words, const LaboratoryAnswer *answer, Arena *arena, FILE *out,
-                         Error *error) {
+static bool write_answer(const CalibrateWords *words, const LaboratoryAnswer *answer, PrintSet *print, Arena *arena,
+                         FILE *out, Error *error) {
     const char *end = memchr(answer->text, '\n', answer->length);
     if (!end) return error_set(error, ERROR_INTERNAL, "python3", "ended without a report");
     const char *report = end + 1;
     size_t length = answer->length - (size_t)(report - answer->text);
-    if (words->output && !write_set(answer->text, (size_t)(end - answer->text), words, arena, out, error)) return false;
+    if (words->output) {
+        cJSON *json = json_parse(answer->text, (size_t)(end - answer->text), "the fitted set", error);
+        bool written = json && write_set(json, print, words, arena, out, error);
+        cJSON_Delete(json);
+        if (!written) return false;
+    }
     return (words->output && strcmp(words->output, "-") == 0) || output_write(out, NULL, report, length, error);
 }
 
-bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error) {
-    ScriptWords script;
+static bool run_script(const Script *script, const CalibrateWords *words, Arena *arena, Streams streams, int *code,
+                       Error *error) {
+    ScriptWords of;
     LaboratoryAnswer answer;
-    const char *folder;
-    if (!read_input(words, arena, error) || !(folder = file_data_folder("cost/measured/lab", arena, error)) ||
-        !script_words(words, arena, &script, error))
-        return false;
-    const char *path = arena_format(arena, "%s/calibrate.py", folder);
+    const char *folder = file_data_folder("cost/measured/lab", arena, error);
+    if (!folder || !script_words(words, script->set, arena, &of, error)) return false;
+    const char *path = arena_format(arena, "%s/%s", folder, script->name);
     if (!path) return error_memory(error);
-    if (!laboratory_run(path, script.word, arena, &answer, error)) return false;
+    if (!laboratory_run(path, of.word, arena, &answer, error)) return false;
     *code = answer.code;
-    return answer.code == EXIT_DONE && write_answer(words, &answer, arena, streams.out, error);
+    return answer.code == EXIT_DONE && write_answer(words, &answer, script->print, arena, streams.out, error);
+}
+
+static bool print_set(const cJSON *json, const CalibrateWords *words, Arena *arena, FILE *out, Error *error) {
+    ProfileSet set;
+    (void)words;
+    return profile_set_from_json(json, "the fitted set", arena, &set, error) && profile_set_write(out, &set);
+}
+
+bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error) {
+    bool own = words->profile && strcmp(words->profile, "default") != 0;
+    const char *set = own ? readable(words->profile, arena) : NULL;
+    if (own && !set) return error_memory(error);
+    Script script = {"calibrate.py", set, print_set};
+    return read_input(words, arena, error) && run_script(&script, words, arena, streams, code, error);
+}
+
+/* The profile of every engine and chip of the runs can be read of it. */
+static bool print_profile(const cJSON *json, const CalibrateWords *words, Arena *arena, FILE *out, Error *error) {
+    ServingRuns runs;
+    ServingReplay with = {.profile = json, .where = "the fitted profile", .arena = arena};
+    if (!serving_runs_load(words->file, words->facts, arena, &runs, error)) return false;
+    for (int64_t i = 0; i < runs.count; i++) {
+        int engine = served_engine(runs.runs[i].engine);
+        if (engine >= 0 && !served_place(&with, &runs.runs[i], engine, error)) return false;
+    }
+    return json_print(out, json);
+}
+
+bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error) {
+    ServingRuns runs;
+    const char *path;
+    cJSON *begun = serving_profile_open(words->profile ? words->profile : "default", arena, &path, error);
+    bool found = begun != NULL;
+    cJSON_Delete(begun);
+    Script script = {"calibrate_serving.py", words->profile, print_profile};
+    return found && serving_runs_load(words->file, words->facts, arena, &runs, error) &&
+           run_script(&script, words, arena, streams, code, error);
 }
 
 enum { FOLDS_DEFAULT = 10, FOLDS_MAX = 1000 };
@@ -224,7 +271,7 @@ const Command COMMAND_CALIBRATE = {
     .argument_values = "@files",
     .footer = "Without --begin: values where the set was fitted to other runs, of which only what these runs "
               "determine moves;\nelse priors.\n"
-              "Training runs need Python with numpy and scipy: apt install python3-scipy, or pip install scipy.\n"
+              "calibrate needs Python with numpy and scipy: apt install python3-scipy, or pip install scipy.\n"
               "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
     .examples = "shardopt calibrate mine.jsonl -o mine.json\n",
     .run = run,

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt validate` and `shardopt calibrate` of a table of serving runs. */
+/* `shardopt validate` of serving runs. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text/page.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
-#include "search/cli/commands/kinds.h"
-#include "search/serving/measured/serving_fit.h"
+#include "search/cli/commands/serving_sets.h"
 #include "search/serving/measured/serving_score.h"
 
 #include <math.h>
@@ -203,129 +202,6 @@ static bool serving_validate_json(TextOut out, const ServingValidateView *view, 
     return ok || error_memory(error);
 }
 
-/* ---- the report ---- */
-
-static void error_rows(Table *table, const char *state, const ServingScore *score) {
-    for (int kind = -1; kind < score->by_count[SERVED_BY_KIND]; kind++) {
-        const ServingStats *of = kind < 0 ? score->all : score->by[SERVED_BY_KIND][kind].of;
-        table_cell(table, "%s", state);
-        table_cell(table, "%s", kind < 0 ? "all" : score->by[SERVED_BY_KIND][kind].name);
-        for (int metric = 0; metric < SCORE_METRICS; metric++) {
-            if (of[metric].rows == 0) {
-                for (int i = 0; i < 3; i++) table_cell(table, "%s", "");
-                continue;
-            }
-            table_cell(table, "%.1f%%", 100 * of[metric].median);
-            table_cell(table, "%.0f%%", 100 * of[metric].p90);
-            table_cell(table, "%+.0f%%", 100 * of[metric].bias);
-        }
-    }
-}
-
-static Table errors_table(const ServingFit *fit, Arena *arena) {
-    Table table =
-        table_new(arena, "Errors", "fit|of|>TPOT median|>p90|>bias|>TTFT median|>p90|>bias|>rate median|>p90|>bias");
-    error_rows(&table, "before", &fit->before);
-    error_rows(&table, "fitted", &fit->fitted);
-    if (fit->folds > 0) error_rows(&table, "unseen", &fit->unseen);
-    return table;
-}
-
-static Table figures_table(const ServingFit *fit, Arena *arena) {
-    Table table = table_new(arena, "Figures", "engine|chips|>rows|>groups");
-    for (int f = 0; f < FITTED_COUNT; f++) table_column(&table, fitted_figure_key((FittedFigure)f), true);
-    for (int c = 0; c < fit->cell_count + engine_count(); c++) {
-        int pooled = c - fit->cell_count;
-        const FitCell *cell = pooled < 0 ? &fit->cells[c] : &fit->pooled[pooled];
-        const cJSON *first = cell->chips ? cell->chips->child : NULL;
-        if (cell->rows == 0) continue;
-        table_cell(&table, "%s%s", engine_at(pooled < 0 ? cell->engine : pooled)->name, cell->older ? ", older" : "");
-        table_cell(&table, "%s",
-                   pooled >= 0                      ? "all as one"
-                   : first && cJSON_IsString(first) ? first->valuestring
-                                                    : "others");
-        table_cell(&table, "%lld", (long long)cell->rows);
-        table_cell(&table, "%lld", (long long)cell->groups);
-        for (int f = 0; f < FITTED_COUNT; f++) {
-            if (cell->moved[f])
-                table_cell(&table, "%.3g", cell->value[f]);
-            else
-                table_cell(&table, "%s", "kept");
-        }
-    }
-    return table;
-}
-
-static bool write_report(const CalibrateWords *words, const ServingFit *fit, FILE *file, TextOut out) {
-    Arena arena = {0};
-    Table errors = errors_table(fit, &arena), figures = figures_table(fit, &arena);
-    Prose head = {0};
-    bool markdown = words->format == CALIBRATE_MARKDOWN;
-    const ServingScore *worth = fit->folds > 0 ? &fit->unseen : &fit->fitted;
-    prose_add(
-        &head,
-        "%lld of %lld rows of %s replayed. Errors are predicted / measured - 1, each group of rows weighs one; unseen: "
-        "by a fit without the groups of its fold, of %d.",
-        (long long)fit->before.replayed, (long long)fit->before.count, file_base_name(words->file), fit->folds);
-    if (worth->order.pairs > 0)
-        prose_add(&head,
-                  " Order within one load, unseen: tau %.3f of the time of a token, %.3f of chip-seconds per token; "
-                  "%lld of %lld choices within 5%% of the best; %lld of %lld keep their limit.",
-                  worth->order.tau_tpot, worth->order.tau_chip, (long long)worth->order.best_within,
-                  (long long)worth->order.best, (long long)worth->order.limits_kept, (long long)worth->order.limits);
-    if (fit->folds > 0)
-        prose_add(&head, " Nine in ten unseen rows take less than %.2f times what is predicted.", fit->likely_factor);
-    prose_write(out, "", "", head.text);
-    fputc('\n', file);
-    bool ok = write_table(&errors, markdown, out);
-    fputc('\n', file);
-    ok = write_table(&figures, markdown, out) && ok;
-    arena_free(&arena);
-    return ok;
-}
-
-static bool write_profile(const CalibrateWords *words, const ServingFit *fit, const cJSON *begun, Streams streams,
-                          Error *error) {
-    Draft draft;
-    if (!draft_open(&draft, error)) return false;
-    cJSON *json = serving_fit_profile(fit, begun, file_base_name(words->file));
-    bool ok = json && json_print(draft.file, json);
-    cJSON_Delete(json);
-    return draft_write(&draft, ok, streams.out, words->output, error);
-}
-
-/* As `validate` writes it, but of rows that the fit had not seen; without folds of all, fitted. */
-static bool write_json(const CalibrateWords *words, const ServingFit *fit, TextOut out, Error *error) {
-    const ServingScore *score = fit->folds > 0 ? &fit->unseen : &fit->fitted;
-    return serving_validate_json(out, &(ServingValidateView){fit->rows, score, words->file, ""}, false, error);
-}
-
-static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Streams streams, Error *error) {
-    Draft draft;
-    if (!draft_open(&draft, error)) return false;
-    TextOut out = {draft.file, output_terminal(streams, NULL)};
-    bool json = words->format == CALIBRATE_JSON;
-    bool ok = json ? write_json(words, fit, out, error) : write_report(words, fit, draft.file, out);
-    return draft_write(&draft, ok, streams.out, NULL, error);
-}
-
-bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, int *code, Error *error) {
-    ServingRuns runs;
-    ServingReplay with = {.arena = arena};
-    ServingFit *fit = ARENA_NEW(arena, ServingFit, 1);
-    if (!fit) return error_memory(error);
-    cJSON *begun = serving_profile_open(words->profile ? words->profile : "default", arena, &with.where, error);
-    if (begun && words->begin != BEGIN_VALUES) cJSON_DeleteItemFromObjectCaseSensitive(begun, "fits");
-    with.profile = begun;
-    bool ok = begun && serving_runs_load(words->file, words->facts, arena, &runs, error) &&
-              serving_fit(&with, &runs, words->folds, fit, error) &&
-              (!words->output || write_profile(words, fit, begun, streams, error)) &&
-              ((words->output && strcmp(words->output, "-") == 0) || write_answer(words, fit, streams, error));
-    cJSON_Delete(begun);
-    if (ok) *code = EXIT_DONE;
-    return ok;
-}
-
 /* `shardopt validate` of a table of serving runs, recognised by its keys. */
 
 static bool matches(const char *const *names, int count, const char *name) {
@@ -363,6 +239,10 @@ static bool write_view(const ValidateOptions *options, const ServingValidateView
 }
 
 bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
+    if (options->sets) {
+        if (serving_sets(options, arena, streams, error)) *code = EXIT_DONE;
+        return error->kind == ERROR_NONE;
+    }
     ServingRuns runs;
     ServingScore score;
     ServingReplay with = {.arena = arena};

@@ -157,7 +157,8 @@ static const CommandOption OPTIONS[] = {
         "sets", "FILE", 0, .help = "price the runs under each profile set of FILE (- is stdin), for fits",
         .details = "For programs that fit profiles: price the runs under one profile set after another. FILE (- is "
                    "standard input) has one set as JSON in each line. The first line printed describes the runs and "
-                   "the figures; then each set gets one line, the list of predicted seconds (null: no prediction).",
+                   "the figures; then each set gets one line, the list of predicted seconds (null: no prediction; "
+                   "of serving runs lists of tpot, ttft, rate and resident).",
         .values = "@files"),
     [THREADS] = {OPTION_ROW_THREADS},
     [FACTS] = {OPTION_ROW_FACTS},
@@ -235,7 +236,7 @@ static int run_kernels(const CommandLine *line, Streams streams, Error *error) {
 
 /* What is printed under --sets is its own form. */
 static bool sets_stand_alone(const CommandLine *line, Error *error) {
-    static const int OTHERS[] = {FORMAT, OUTPUT, PLOT, SOURCE, CHIP, MAX_ERROR, MIN_RANKING, WORST, VERBOSE, FACTS};
+    static const int OTHERS[] = {FORMAT, OUTPUT, PLOT, SOURCE, CHIP, MAX_ERROR, MIN_RANKING, WORST, VERBOSE};
     for (size_t i = 0; line->text[SETS] && i < COUNT_OF(OTHERS); i++)
         if (line->text[OTHERS[i]])
             return error_set(error, ERROR_INPUT, line->where[OTHERS[i]], "does not go with --sets; leave it out");
@@ -246,7 +247,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     ValidateOptions options;
     CommandLine rest;
     int code = EXIT_USAGE;
-    static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST, SETS};
+    static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST};
     if (names_kernels(line, &rest)) return run_kernels(&rest, streams, error);
     if (!validate_options_read(line, &options, error) || !sets_stand_alone(line, error)) return code;
     const AnswerKind *kind = kind_of_table(options.path, line->arena);

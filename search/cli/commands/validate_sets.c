@@ -6,11 +6,10 @@
 #include "base/util.h"
 #include "cost/measured/prepared.h"
 #include "search/cli/commands/asked_run.h"
+#include "search/cli/commands/sets_answer.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the first line ---- */
 
@@ -77,8 +76,6 @@ static bool add_runs(cJSON *to, const PreparedRuns *runs, Arena *arena, Error *e
     return ok;
 }
 
-static bool flushed(FILE *out, Error *error) { return (fflush(out) == 0 && !ferror(out)) || output_failed(error); }
-
 static bool describe(const ValidateOptions *options, const RunTable *table, const PreparedRuns *runs, Arena *arena,
                      FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
@@ -86,25 +83,17 @@ static bool describe(const ValidateOptions *options, const RunTable *table, cons
               add_set(json, runs->set, error) && add_figures(json) && add_runs(json, runs, arena, error) &&
               json_print_line(out, json);
     cJSON_Delete(json);
-    return ok ? flushed(out, error) : error->kind != ERROR_NONE ? false : error_memory(error);
+    return ok ? sets_flushed(out, error) : error->kind != ERROR_NONE ? false : error_memory(error);
 }
 
 /* ---- all others ---- */
 
-static bool answer(PreparedRuns *runs, const char *line, size_t length, int64_t number, double *seconds, Error *error) {
-    Arena own = {0};
-    ProfileSet set;
-    char where[64];
-    snprintf(where, sizeof where, "--sets, line %lld", (long long)number);
-    cJSON *json = json_parse(line, length, where, error);
-    bool ok = json && profile_set_from_json(json, where, &own, &set, error) &&
-              prepared_seconds(runs, &set, where, seconds, error);
-    cJSON_Delete(json);
-    arena_free(&own);
-    return ok;
-}
+typedef struct {
+    PreparedRuns *runs;
+    double *seconds;
+} Pricing;
 
-static bool print_seconds(FILE *out, const double *seconds, int64_t count, Error *error) {
+static bool print_seconds(FILE *out, const double *seconds, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         putc(i > 0 ? ',' : '[', out);
         if (seconds[i] > 0)
@@ -113,26 +102,17 @@ static bool print_seconds(FILE *out, const double *seconds, int64_t count, Error
             fputs("null", out);
     }
     fputs(count > 0 ? "]\n" : "[]\n", out);
-    return flushed(out, error);
+    return true;
 }
 
-static bool answer_all(PreparedRuns *runs, FILE *in, FILE *out, Arena *arena, Error *error) {
-    double *seconds = ARENA_NEW(arena, double, (size_t)runs->count);
-    char *line = NULL;
-    size_t room = 0;
-    bool ok = seconds || error_memory(error);
-    ssize_t length;
-    for (int64_t number = 1; ok && (length = getline(&line, &room, in)) > 0; number++)
-        ok = answer(runs, line, (size_t)length, number, seconds, error) &&
-             print_seconds(out, seconds, runs->count, error);
-    if (ok && ferror(in)) ok = error_set(error, ERROR_IO, "--sets", "cannot be read: %s", strerror(errno));
-    free(line);
-    return ok;
-}
-
-static bool open_sets(const char *path, FILE **out, Error *error) {
-    *out = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    return *out || error_set(error, ERROR_IO, path, "cannot be opened: %s", strerror(errno));
+static bool answer(void *context, const cJSON *json, const char *where, FILE *out, Error *error) {
+    const Pricing *pricing = context;
+    Arena own = {0};
+    ProfileSet set;
+    bool ok = profile_set_from_json(json, where, &own, &set, error) &&
+              prepared_seconds(pricing->runs, &set, where, pricing->seconds, error);
+    arena_free(&own);
+    return ok && print_seconds(out, pricing->seconds, pricing->runs->count);
 }
 
 bool validate_sets(const ValidateOptions *options, Arena *arena, Streams streams, Error *error) {
@@ -140,16 +120,14 @@ bool validate_sets(const ValidateOptions *options, Arena *arena, Streams streams
     PreparedRuns runs;
     ReplayData data;
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
-    FILE *in;
     if (!set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, &data, error) ||
         !profile_set_load(options->profile ? options->profile : "default", arena, set, error) ||
         !replay_names_known(&table, options->path, &data, set, error) ||
         !asked_runs_price(&table, options->path, arena, error) ||
         !prepared_runs(&table, &(PrepareWith){&data, set, options->threads}, arena, &runs, error) ||
-        !describe(options, &table, &runs, arena, streams.out, error) || !open_sets(options->sets, &in, error))
+        !describe(options, &table, &runs, arena, streams.out, error))
         return false;
-    bool ok = answer_all(&runs, in, streams.out, arena, error);
-    if (in != stdin) fclose(in);
-    return ok;
+    Pricing pricing = {&runs, ARENA_NEW(arena, double, (size_t)runs.count)};
+    return pricing.seconds ? sets_answer(options->sets, streams.out, answer, &pricing, error) : error_memory(error);
 }

@@ -31,6 +31,31 @@ const ReplayModel *served_model(ServingReplay *with, const char *name, bool whol
 
 int served_engine(const char *name) { return engine_named(name); }
 
+/* The figures of a place by the profile at hand. */
+static bool read_place(const ServingReplay *with, ReplayPlace *place, Error *error) {
+    const Chip *found = catalog_find(with->catalog, place->chip_name);
+    const char *engine = engine_at(place->engine)->name;
+    if (!found) return true;
+    place->chip = *found;
+    if (!serving_profile_from_json(with->profile, with->where, found, engine, &place->profile, error) ||
+        (place->older &&
+         !serving_profile_use_older(with->profile, with->where, found, place->older, &place->profile, error)))
+        return false;
+    if (place->profile.driver_memory > 0) chip_use_driver_memory(&place->chip);
+    place->device = chip_device(&place->chip);
+    return true;
+}
+
+bool served_places_use(ServingReplay *with, const cJSON *profile, const char *where, Error *error) {
+    with->profile = profile;
+    with->where = where;
+    for (ReplayPlace *one = with->places; one; one = one->next) {
+        if (one->older) one->older = serving_older_versions(profile, engine_at(one->engine)->name, one->version);
+        if (!read_place(with, one, error)) return false;
+    }
+    return true;
+}
+
 ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error) {
     const char *chip = run->chip, *name = engine_at(engine)->name;
     const cJSON *older = serving_older_versions(with->profile, name, run->version);
@@ -43,26 +68,12 @@ ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine
     }
     ReplayPlace *made = ARENA_NEW(with->arena, ReplayPlace, 1);
     if (!made) return error_memory(error), NULL;
-    *made = (ReplayPlace){.chip_name = chip, .engine = engine, .older = older, .next = with->places};
-    const Chip *found = catalog_find(with->catalog, chip);
-    made->known = found != NULL;
-    if (found) {
-        made->chip = *found;
-        if (!serving_profile_from_json(with->profile, with->where, found, name, &made->profile, error) ||
-            (older && !serving_profile_use_older(with->profile, with->where, found, older, &made->profile, error)))
-            return NULL;
-        if (made->profile.driver_memory > 0) chip_use_driver_memory(&made->chip);
-        made->device = chip_device(&made->chip);
-    }
+    *made = (ReplayPlace){
+        .chip_name = chip, .engine = engine, .version = run->version, .older = older, .next = with->places};
+    made->known = catalog_find(with->catalog, chip) != NULL;
+    if (!read_place(with, made, error)) return NULL;
     with->places = made;
     return made;
-}
-
-ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, const char *engine) {
-    int number = served_engine(engine);
-    for (ReplayPlace *one = with->places; one; one = one->next)
-        if (one->engine == number && strcmp(one->chip_name, chip) == 0) return &one->profile;
-    return NULL;
 }
 
 StoredType served_weights(ServingReplay *with, const ServingRun *run) {

@@ -51,9 +51,6 @@ bool served_at_once(const ServingRun *run);
  * inverse; predicted / measured - 1. NAN: neither. */
 double serving_error(const ServingOutcome *outcome);
 
-/* The profile of an engine on a chip that replays of these rows use, to be changed by a fit; NULL: none was read. */
-ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, const char *engine);
-
 /* serving_nearest.c: the measured run that says most about an answer. */
 
 /* How far a run is from a point: each factor of two in lengths, chips of a worker or sequences of a worker is one
@@ -80,7 +77,8 @@ typedef struct ReplayModel {
 typedef struct ReplayPlace {
     const char *chip_name;
     int engine;
-    const cJSON *older; /* the versions of the engine that are priced apart; NULL: its others */
+    const char *version; /* of the run that it was read for */
+    const cJSON *older;  /* the versions of the engine that are priced apart; NULL: its others */
     bool known;
     Chip chip, device;
     ServingProfile profile;
@@ -91,6 +89,9 @@ typedef struct ReplayPlace {
  * whole has what finds it (zoo_names), and its active parameters. */
 const ReplayModel *served_model(ServingReplay *with, const char *name, bool whole, Error *error);
 ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error);
+
+/* Goes on with another profile, which stays the caller's: the figures of every place that was read are read again. */
+bool served_places_use(ServingReplay *with, const cJSON *profile, const char *where, Error *error);
 
 int served_engine(const char *name); /* -1: none of the engines that are priced */
 StoredType served_weights(ServingReplay *with, const ServingRun *run);

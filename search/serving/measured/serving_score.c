@@ -54,7 +54,7 @@ typedef struct {
     Arena *arena;
 } Scoring;
 
-static const char *kind_of(const ServingOutcome *outcome) {
+const char *served_kind(const ServingOutcome *outcome) {
     bool mixture = outcome->mixture, pools = strcmp(outcome->run->mode, "disagg") == 0;
     if (outcome->drafts_unknown) return pools ? "two pools, drafts?" : "mixture, drafts?";
     if (pools) return "two pools";
@@ -64,8 +64,8 @@ static const char *kind_of(const ServingOutcome *outcome) {
 
 static const char *name_of(const ServingOutcome *outcome, ServedBy by) {
     const ServingRun *run = outcome->run;
-    const char *names[SERVED_BY_COUNT] = {kind_of(outcome), run->mode,  run->family,    run->chip,
-                                          run->framework,   run->model, outcome->layout};
+    const char *names[SERVED_BY_COUNT] = {served_kind(outcome), run->mode,  run->family,    run->chip,
+                                          run->framework,       run->model, outcome->layout};
     return names[by];
 }
 

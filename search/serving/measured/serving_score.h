@@ -9,6 +9,9 @@
 typedef enum { SCORE_TPOT, SCORE_TTFT, SCORE_RATE, SCORE_METRICS } ServingMetric;
 const char *serving_metric_name(ServingMetric metric); /* "tpot" "ttft" "output_tokens_per_second" */
 
+/* The kind of a run that was replayed: "dense", "mixture, all at once", "two pools", ... */
+const char *served_kind(const ServingOutcome *outcome);
+
 /* predicted / measured - 1 of one figure; NAN: it was not measured, or not predicted. */
 double serving_metric_error(const ServingOutcome *outcome, ServingMetric metric);
 
