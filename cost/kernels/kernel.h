@@ -88,8 +88,9 @@ typedef struct {
     int64_t sister_count;
 } KernelTable;
 
-/* Reads cost/kernels of the data folder. */
-bool kernels_load(Arena *arena, KernelTable *out, Error *error);
+/* Reads cost/kernels of the data folder, the files of these ops: of each the bit 1 << op. */
+enum { KERNELS_ALL = (1 << KERNEL_OP_COUNT) - 1 };
+bool kernels_load(unsigned ops, Arena *arena, KernelTable *out, Error *error);
 
 /* What a kernel is looked up by; "" and 0: whatever it is. */
 typedef struct {

@@ -144,11 +144,11 @@ static bool read_sisters(const char *folder, Arena *arena, KernelTable *out, Err
     return ok;
 }
 
-bool kernels_load(Arena *arena, KernelTable *out, Error *error) {
+bool kernels_load(unsigned ops, Arena *arena, KernelTable *out, Error *error) {
     const char *folder = file_data_folder("cost/kernels", arena, error);
     *out = (KernelTable){0};
     if (!folder) return false;
     for (KernelOp op = 0; op < KERNEL_OP_COUNT; op++)
-        if (!read_op(folder, op, arena, out, error)) return false;
+        if ((ops >> op & 1) && !read_op(folder, op, arena, out, error)) return false;
     return read_sisters(folder, arena, out, error);
 }

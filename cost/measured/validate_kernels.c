@@ -251,11 +251,10 @@ bool kernels_validate(const char *path, const char *profile, Arena *arena, Kerne
     *work = (Pricing){
         .arena = arena, .path = path, .profile = profile, .groups = ARENA_NEW(arena, KernelGroup, GROUPS_MAX)};
     if (!work->groups) return error_memory(error);
-    if (!kernels_load(arena, &work->kernels, error) || !catalog_load(arena, &work->catalog, error) ||
-        !(work->sheet = sheet_open(path, arena, error)))
-        return false;
+    if (!catalog_load(arena, &work->catalog, error) || !(work->sheet = sheet_open(path, arena, error))) return false;
     out->op = sheet_op(work->sheet);
-    while (sheet_next(work->sheet, error) && price_row(work, out, error)) continue;
+    bool loaded = kernels_load(1u << out->op, arena, &work->kernels, error);
+    while (loaded && sheet_next(work->sheet, error) && price_row(work, out, error)) continue;
     sheet_close(work->sheet);
     return error->kind == ERROR_NONE && price_fastest(work, out, error) && settle(work, out, error);
 }

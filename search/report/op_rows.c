@@ -68,7 +68,9 @@ const OpRow *op_rows(const Request *request, const RankedPlan *ranked, Arena *ar
     OpRow *rows = ARENA_NEW(arena, OpRow, (size_t)estimate->part_count + 1);
     KernelTable kernels;
     if (!rows) return error_memory(error), NULL;
-    if (!kernels_load(arena, &kernels, error)) return NULL;
+    KernelOp attention =
+        setting.model->kinds[0].attention == ATTENTION_LATENT ? KERNEL_LATENT_ATTENTION : KERNEL_ATTENTION;
+    if (!kernels_load(1u << KERNEL_MATMUL | 1u << attention, arena, &kernels, error)) return NULL;
     for (int i = 0; i < estimate->part_count; i++) {
         const EstimatePart *part = &estimate->parts[i];
         OpRow *row = &rows[i];

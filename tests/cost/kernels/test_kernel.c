@@ -23,7 +23,7 @@ static KernelTable table;
 
 static void load(void) {
     Error error = {0};
-    cr_assert(kernels_load(&arena, &table, &error), "%s: %s", error.where, error.text);
+    cr_assert(kernels_load(KERNELS_ALL, &arena, &table, &error), "%s: %s", error.where, error.text);
 }
 
 static const struct {
