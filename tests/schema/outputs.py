@@ -92,6 +92,10 @@ ROWS = [
     ("diff", True, "diff {here}/small.json {here}/small.json"),
     ("diff", True, "diff {here}/worse.json {here}/small.json"),
     ("diff", False, "diff {here}/h100.json {here}/worse.json"),
+    ("report", True, "plan --model 8b --chip l40s --nodes 4 --batch 256Ki"), # without a price
+    ("report", True, "explain --model 70b --chip h100 --nodes 1 --batch 256Ki --plan fsdp=8"), # it does not fit
+    ("report", True, "finetune --model 8b --chip h100 --nodes 1 --lora --sequences 16"),
+    ("report", True, "explain --model gemma3-270m --chip h100 --nodes 1 --batch 64Ki --plan fsdp=8"), # parts of bytes
     ("layout", True, "layout {data}/layout/example.json"),
     ("models", True, "models"),
     ("model", True, "models 8b"),
