@@ -51,3 +51,10 @@ bool nsight_read_file(const char *path, Recording *out, Error *error) {
     return error_set(error, ERROR_IO, path,
                      "is an export of Nsight Systems, which the page cannot read; the program can");
 }
+
+/* There are no processes: what would start one says so. */
+int prctl(int option, ...) {
+    (void)option;
+    errno = ENOSYS;
+    return -1;
+}
