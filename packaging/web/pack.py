@@ -15,7 +15,7 @@ import re
 import sys
 
 # What cmake/Install.cmake puts in share/shardopt and the program reads.
-DATA = ("models/zoo/*.json", "models/unplanned/*.json", "mesh/catalog/*.json", "cost/**/*.json", "cost/[!m]*/**/*.tsv",
+DATA = ("models/zoo/*.json", "models/unplanned/*.json", "mesh/catalog/*.json", "cost/**/*.json", "cost/[!m]*/**/*.tsv", "cost/[!m]*/**/*.jsonl",
         "cost/measured/data/*")
 
 
