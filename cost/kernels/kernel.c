@@ -37,7 +37,8 @@ static double matmul(const Kernel *kernel, const Chip *chip, const KernelShape *
 }
 
 /* The share at a width of heads: between two that were measured on a line between them; wider ones as the widest. Each
- * halving below the narrowest costs 15%, which is what widths of 64 cost to 128 on chips that have both. */
+ * halving below the narrowest costs 15%: of A100, where 128 alone was timed, whole runs say so (../shared/reference/
+ * kernels.md, trap g); chips that have both widths lose 30% and more from 128 to 64. */
 static double share_of_width(const Kernel *kernel, double width) {
     static const double NARROW = 0.85;
     int last = kernel->widths - 1, i = 0;
@@ -49,14 +50,13 @@ static double share_of_width(const Kernel *kernel, double width) {
     return kernel->share_at[i] + part * (kernel->share_at[i + 1] - kernel->share_at[i]);
 }
 
-/* Keys of a query in the mean: a causal half, or what the window leaves of it. */
-static double span(const KernelShape *of) {
+double kernel_span(const KernelShape *of) {
     return of->window > 0 && of->window < of->length ? of->window - of->window * of->window / (2 * of->length)
                                                      : of->length / 2;
 }
 
 static double attention(const Kernel *kernel, const Chip *chip, const KernelShape *of, double flops, double share) {
-    double pairs = of->batch * of->length * (span(of) + kernel->length0 / 2);
+    double pairs = of->batch * of->length * (kernel_span(of) + kernel->length0 / 2);
     return of->heads * flops * pairs / (kernel_peak(chip, kernel->precision) * share);
 }
 
@@ -86,7 +86,6 @@ static double scan(const Kernel *kernel, const Chip *chip, const KernelShape *of
 }
 
 double kernel_seconds(const Kernel *kernel, const Chip *chip, const KernelShape *of) {
-    static const double LATENT_WIDTHS = 192 + 128; /* of keys and of values */
     double busy = 0;
     switch (kernel->op) {
     case KERNEL_MATMUL:
@@ -96,7 +95,7 @@ double kernel_seconds(const Kernel *kernel, const Chip *chip, const KernelShape 
         busy = attention(kernel, chip, of, 4 * of->head_width, share_of_width(kernel, of->head_width));
         break;
     case KERNEL_LATENT_ATTENTION:
-        busy = attention(kernel, chip, of, 2 * LATENT_WIDTHS, kernel->share);
+        busy = attention(kernel, chip, of, 2 * KERNEL_LATENT_WIDTHS, kernel->share);
         break;
     case KERNEL_EXPERTS:
         busy = experts(kernel, chip, of);

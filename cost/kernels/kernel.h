@@ -27,7 +27,7 @@ typedef enum {
 
 const char *kernel_op_name(KernelOp op); /* "matmul" "attention" "latent_attention" "experts" ... */
 
-enum { KERNEL_WIDTHS_MAX = 8 };
+enum { KERNEL_WIDTHS_MAX = 8, KERNEL_LATENT_WIDTHS = 192 + 128 }; /* latent: of keys and of values */
 
 /* One kernel on one chip. A figure that its op's form lacks is 0, a text "". */
 typedef struct {
@@ -70,6 +70,9 @@ typedef struct {
 
 /* The peak of a precision, FLOP/s; 0 means that the catalog has none. */
 double kernel_peak(const Chip *chip, const char *precision);
+
+/* Keys of a query in the mean: a causal half, or what the window leaves of it. */
+double kernel_span(const KernelShape *shape);
 
 /* Seconds of one call, > 0; a chip of the same architecture may take the kernel of another. */
 double kernel_seconds(const Kernel *kernel, const Chip *chip, const KernelShape *shape);

@@ -21,7 +21,6 @@ typedef struct {
     KernelSheet *sheet;
     KernelGroup *groups;
     const Chip *chips[GROUPS_MAX]; /* of each group; and so on */
-    char *keys[GROUPS_MAX];
     int64_t room[GROUPS_MAX];
     int64_t count, last;
     struct Tuned *tuned; /* rows that wait for the fastest of their shape */
@@ -97,9 +96,9 @@ static KernelGroup *group_of(Pricing *work, Error *error) {
     size_t used = 0;
     for (size_t i = 0; i < COUNT_OF(CELLS); i++)
         used += (size_t)snprintf(key + used, sizeof key - used, "%s\t", sheet_cell(work->sheet, CELLS[i]));
-    if (work->last < work->count && strcmp(work->keys[work->last], key) == 0) return &work->groups[work->last];
+    if (work->last < work->count && strcmp(work->groups[work->last].key, key) == 0) return &work->groups[work->last];
     for (int64_t i = 0; i < work->count; i++)
-        if (strcmp(work->keys[i], key) == 0) return work->last = i, &work->groups[i];
+        if (strcmp(work->groups[i].key, key) == 0) return work->last = i, &work->groups[i];
     if (work->count == GROUPS_MAX)
         return error_set(error, ERROR_INPUT, work->path, "has more than %d kernels; give so many at a time",
                          GROUPS_MAX),
@@ -108,8 +107,7 @@ static KernelGroup *group_of(Pricing *work, Error *error) {
     bool mixed = keys[0] && strcmp(sheet_precision(keys), sheet_precision(dtype)) != 0;
     KernelGroup *made = &work->groups[work->count];
     work->chips[work->count] = catalog_find(&work->catalog, sheet_cell(work->sheet, CELL_CHIP));
-    work->keys[work->count] = arena_text(work->arena, key);
-    if (!make_group(work, mixed, made) || !work->keys[work->count]) return error_memory(error), NULL;
+    if (!make_group(work, mixed, made) || !(made->key = arena_text(work->arena, key))) return error_memory(error), NULL;
     if (work->profile && !set_profile(work, made, work->chips[work->count], mixed, error)) return NULL;
     work->last = work->count++;
     return made;
@@ -144,8 +142,6 @@ static bool add_error(Pricing *work, KernelGroup *group, double value, Error *er
 
 /* Seconds of a forward op of that shape in a plan, with the cast of its operands. */
 static double op_of_plan_seconds(const Profile *profile, const Chip *chip, KernelOp op, const KernelShape *of) {
-    double span = of->window > 0 && of->window < of->length ? of->window - of->window * of->window / (2 * of->length)
-                                                            : of->length / 2;
     double tokens = of->batch * of->length, width = of->heads * of->head_width;
     Op matmul = {.kind = OP_MATMUL,
                  .m = of->m,
@@ -158,7 +154,7 @@ static double op_of_plan_seconds(const Profile *profile, const Chip *chip, Kerne
                  .hbm_bytes = {BF16_BYTES * (of->m * of->k + of->k * of->n + of->m * of->n)}};
     Op attention = {.kind = OP_ATTENTION,
                     .head_dim = of->head_width,
-                    .flops = {4 * tokens * width * span},
+                    .flops = {4 * tokens * width * kernel_span(of)},
                     .hbm_bytes = {BF16_BYTES * 2 * tokens * width}, /* queries and what comes out */
                     .score_elements = of->heads * tokens * of->length};
     bool memory_bound;
@@ -225,7 +221,7 @@ static int by_names(const void *a, const void *b) {
     if (!order) order = strcmp(x->name, y->name);
     if (order) return order;
     double p = x->ways + x->nodes, q = y->ways + y->nodes;
-    return (p > q) - (p < q);
+    return p != q ? (p > q) - (p < q) : strcmp(x->key, y->key);
 }
 
 static bool settle(Pricing *work, KernelValidation *out, Error *error) {

@@ -11,6 +11,7 @@
 /* Rows of one kernel on one chip. */
 typedef struct {
     const char *chip, *library, *name, *precision; /* as the table has them; "" where it has no such column */
+    const char *key;                               /* all cells that tell it from others */
     const Kernel *kernel;   /* its figures, perhaps of a sister or of another version; NULL: nobody has measured one */
     const Profile *profile; /* in its place, where rows are priced as plans are */
     double ways, nodes;     /* of a collective, of a dispatch; 0: it is neither */

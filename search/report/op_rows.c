@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { LATENT_WIDTHS = 192 + 128 }; /* of keys and values: what the forms of latent attention were measured with */
-
 /* What the model's attention is by a kernel: one form for all layers; none where they differ or choose keys, where it
  * is not causal, or latent of other widths. */
 static KernelOp attention_op(const Model *model, const EstimatePart *part) {
@@ -18,7 +16,7 @@ static KernelOp attention_op(const Model *model, const EstimatePart *part) {
             (model->kinds[i].attention == ATTENTION_LATENT) != latent)
             return KERNEL_OP_COUNT;
     double each = part->call_flops / part->score_elements; /* FLOPs of an element of the square */
-    if (latent) return fabs(each - LATENT_WIDTHS) < 1e-6 * LATENT_WIDTHS ? KERNEL_LATENT_ATTENTION : KERNEL_OP_COUNT;
+    if (latent) return fabs(each - KERNEL_LATENT_WIDTHS) < 1e-6 * each ? KERNEL_LATENT_ATTENTION : KERNEL_OP_COUNT;
     bool band = model->kinds[0].window > 0 || model->kinds[0].chunked;
     double causal = each / (4 * part->head_dim);
     return fabs(causal - 0.5) < 1e-6 || (band && causal > 0.5 && causal < 1) ? KERNEL_ATTENTION : KERNEL_OP_COUNT;

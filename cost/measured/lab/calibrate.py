@@ -246,9 +246,14 @@ def main(arguments):
     program.close()
 
 
-if __name__ == "__main__":
+def run(work):
+    """A script's work on its words; what the program has said already ends it with 2."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        main(sys.argv[1:])
+        work(sys.argv[1:])
     except Failed:
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -6,14 +6,12 @@ import calibrate  # first: it needs numpy and scipy, and sets their threads
 
 import json
 import os
-import signal
 import sys
 
 import numpy as np
 
 import serving
 import serving_score
-from predict import Failed
 from report import table
 
 
@@ -123,8 +121,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        main(sys.argv[1:])
-    except Failed:
-        sys.exit(2)
+    calibrate.run(main)

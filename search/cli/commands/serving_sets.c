@@ -7,7 +7,6 @@
 #include "search/serving/measured/serving_prepared.h"
 #include "search/serving/measured/serving_score.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- the first line ---- */
@@ -151,10 +150,7 @@ static void print_figure(const Answering *to, const char *key, size_t offset, FI
         const ServingOutcome *outcome = &to->runs->outcomes[i];
         double value = *(const double *)(const void *)((const char *)outcome + offset);
         if (i > 0) putc(',', out);
-        if (to->wanted[i] && !outcome->skipped[0] && value > 0 && isfinite(value))
-            fprintf(out, "%.17g", value);
-        else
-            fputs("null", out);
+        sets_figure(out, to->wanted[i] && !outcome->skipped[0] ? value : 0);
     }
     putc(']', out);
 }

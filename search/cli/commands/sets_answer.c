@@ -5,10 +5,18 @@
 #include "search/cli/command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool sets_flushed(FILE *out, Error *error) { return (fflush(out) == 0 && !ferror(out)) || output_failed(error); }
+
+void sets_figure(FILE *out, double value) {
+    if (value > 0 && isfinite(value))
+        fprintf(out, "%.17g", value);
+    else
+        fputs("null", out);
+}
 
 bool sets_answer(const char *path, FILE *out, SetAnswer *answer, void *context, Error *error) {
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");

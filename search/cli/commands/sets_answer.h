@@ -15,4 +15,7 @@ typedef bool SetAnswer(void *context, const cJSON *json, const char *where, FILE
 /* Answers each line of the file at once; "-": of standard input. */
 bool sets_answer(const char *path, FILE *out, SetAnswer *answer, void *context, Error *error);
 
+/* A figure in such an answer, which is > 0; null: there is none. */
+void sets_figure(FILE *out, double value);
+
 bool sets_flushed(FILE *out, Error *error);

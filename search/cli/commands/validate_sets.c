@@ -96,10 +96,7 @@ typedef struct {
 static bool print_seconds(FILE *out, const double *seconds, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         putc(i > 0 ? ',' : '[', out);
-        if (seconds[i] > 0)
-            fprintf(out, "%.17g", seconds[i]);
-        else
-            fputs("null", out);
+        sets_figure(out, seconds[i]);
     }
     fputs(count > 0 ? "]\n" : "[]\n", out);
     return true;

@@ -97,7 +97,7 @@ static bool read_shared(PreparedServing *to, Error *error) {
 }
 
 static bool replay_wanted(PreparedServing *to, const bool *wanted, Error *error) {
-    bool ok = true;
+    int64_t wrong = to->runs->count; /* the first run that failed, whichever thread met it */
     for (int t = 1; t < to->threads; t++) {
         ServingQuestion *question = to->with[t].question;
         to->with[t] = to->with[0];
@@ -110,9 +110,9 @@ static bool replay_wanted(PreparedServing *to, const bool *wanted, Error *error)
         if (wanted && !wanted[i]) continue;
         if (serving_replay(&to->with[omp_get_thread_num()], &to->runs->runs[i], &to->outcomes[i], &own)) continue;
 #pragma omp critical
-        ok = false, *error = own;
+        if (i < wrong) wrong = i, *error = own;
     }
-    return ok;
+    return wrong == to->runs->count;
 }
 
 bool serving_prepare(const ServingRuns *runs, const ServingReplay *first, int threads, PreparedServing *out,
